@@ -1,0 +1,1 @@
+//! Generators, systems, properties, runner and the `foldproof` program.

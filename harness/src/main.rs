@@ -1,0 +1,2 @@
+//! The `foldproof` program.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The log contract of an event-sourced agent session.
