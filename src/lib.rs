@@ -1,1 +1,15 @@
 //! The log contract of an event-sourced agent session.
+
+pub mod admit;
+pub mod check;
+pub mod codec;
+pub mod dialect;
+pub mod event;
+pub mod finding;
+pub mod json;
+pub mod limits;
+pub mod relation;
+pub mod repair;
+pub mod rule;
+pub mod shape;
+pub mod surface;

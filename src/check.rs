@@ -1,0 +1,748 @@
+//! A whole log through all stages, streamed in bounded memory; returns findings, never stops with one.
+//!
+//! Storage comes first, then the vocabulary, then the folds; the findings of an earlier stage are the only ones.
+//! Because a stream is read once, folding goes on beside the storage rules and its findings are dropped when the log
+//! turns out to be corrupt or unsupported.
+
+use crate::admit::Admission;
+use crate::codec::frames::FrameError;
+use crate::codec::lines::{Item, Lines, ReadSeek};
+use crate::codec::rows::{Row, Tag};
+use crate::codec::header;
+use crate::dialect::{self, Dialect, Reading, Role};
+use crate::event::{Event, TypeId, UNLISTED, describe};
+use crate::finding::{Excerpt, Finding, Findings, Violation};
+use crate::json::{Scan, Scanner, Syntax, Value};
+use crate::limits::{EXCERPT, Limit, LimitError, Limits};
+use crate::relation::{Folded, Place, Relations};
+use crate::repair::Recovery;
+use crate::rule::{Class, Rule, RuleSet};
+use memchr::memchr;
+use std::borrow::Cow;
+use std::io::Read;
+use std::sync::Arc;
+
+/// How to check.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The dialect; nothing to choose it by the first line.
+    pub dialect: Option<Arc<Dialect>>,
+    /// Which rules count.
+    pub reading: Reading,
+    /// Whether notes (JSON-7, PAIR-5) are looked for.
+    pub notes: bool,
+    /// Goes on behind a rejected event, as if it were not there.
+    pub keep_going: bool,
+    /// Findings carry the line that they stand in.
+    pub excerpts: bool,
+    /// Rules that are not looked at.
+    pub ignore: RuleSet,
+    /// Bounds.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            dialect: None,
+            reading: Reading::Strict,
+            notes: false,
+            keep_going: false,
+            excerpts: false,
+            ignore: RuleSet::EMPTY,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// A stored log to read.
+pub enum Input<'a> {
+    /// Plain text.
+    Plain(Box<dyn Read + 'a>),
+    /// Zstandard frames.
+    Compressed(Box<dyn ReadSeek + 'a>),
+}
+
+/// What a check says of a log.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Name of the dialect that the log was read as.
+    pub dialect: String,
+    /// Events folded; 0 when the log is corrupt or unsupported.
+    pub events: u64,
+    /// What was found.
+    pub findings: Findings,
+    /// What the header claims, where it could be read.
+    pub header: Option<HeaderFacts>,
+    /// Nodes on the surface, replaces, and messages at the end.
+    pub surface: SurfaceFacts,
+    /// Decoded bytes read.
+    pub bytes: u64,
+}
+
+/// What a header claims of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeaderFacts {
+    /// `id`
+    pub id: Option<String>,
+    /// `parentSession`
+    pub parent: Option<String>,
+    /// `seedLength`
+    pub inherited: Option<u64>,
+    /// The header line.
+    pub line: Vec<u8>,
+}
+
+/// The surface in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SurfaceFacts {
+    /// Current nodes.
+    pub nodes: u64,
+    /// Replaces so far.
+    pub replaces: u64,
+    /// Current nodes that project to a message.
+    pub messages: u64,
+}
+
+impl Report {
+    /// The strongest class found, by name; `accept` when there is nothing above a note and `note` when notes were
+    /// looked for and found.
+    pub fn verdict(&self) -> &'static str {
+        self.findings.strongest().map_or("accept", Class::name)
+    }
+}
+
+/// Checks a stored log.
+///
+/// ```
+/// use foldproof::check::{Input, Options, check};
+/// let log = br#"{"type":"session","version":0,"id":"s","createdAt":0,"delegationDepth":0}
+/// {"type":"turn/start","seq":0,"time":0,"data":{"turn":2}}
+/// "#;
+/// let report = check(Input::Plain(Box::new(&log[..])), &Options::default()).unwrap();
+/// assert_eq!(report.verdict(), "relation");
+/// let rules: Vec<&str> = report.findings.list.iter().map(|finding| finding.rule.id()).collect();
+/// assert_eq!(rules, ["LIFE-1", "REPAIR-2"]);
+/// ```
+pub fn check(input: Input<'_>, options: &Options) -> Result<Report, FrameError> {
+    let search = match options.reading {
+        Reading::Strict => true,
+        Reading::Released(_) => false,
+    };
+    let mut lines = match input {
+        Input::Plain(source) => Lines::plain(source, options.limits),
+        Input::Compressed(source) => Lines::compressed(source, options.limits, search)?,
+    };
+    let compressed = lines.is_compressed();
+    let mut checker = Checker::new(options, compressed);
+    loop {
+        match lines.next()? {
+            Item::Line { bytes, number, ended } => {
+                if checker.line(bytes, number, ended).map_err(FrameError::Limit)? == Flow::Stop {
+                    break;
+                }
+            }
+            Item::FrameEnd => checker.frame_end(),
+            Item::Torn => checker.torn(),
+            Item::Damage(what) => {
+                checker.frame_damage(what);
+                break;
+            }
+            Item::End => break,
+        }
+    }
+    let bytes = lines.bytes_read();
+    Ok(checker.finish(bytes))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    On,
+    Stop,
+}
+
+/// Damage that was found, while it is not decided whether it is a torn tail.
+struct Damage {
+    finding: Finding,
+    /// Whether a committed turn end follows, or the damage stands in a complete frame.
+    committed: bool,
+}
+
+struct Checker<'o> {
+    options: &'o Options,
+    compressed: bool,
+    scanner: Scanner,
+    admission: Admission,
+    rules: RuleSet,
+    relations: Relations,
+    recovery: Recovery,
+    header: Option<HeaderFacts>,
+    inherited: Option<u64>,
+    findings: Findings,
+    /// A finding that makes all others void.
+    fatal: Option<Finding>,
+    unsupported: Option<Finding>,
+    damage: Option<Damage>,
+    /// The first rejected event stops folding, but not the storage rules.
+    folding: bool,
+    first_line: bool,
+    expected: u64,
+    events: u64,
+    last: TypeId,
+    lines: u64,
+    /// File line of the last line that a finished frame held.
+    frame_lines: u64,
+    unended_in_frame: bool,
+    /// The log has no header line and could be a tutorial: whether a message with an id was seen.
+    identified: Option<bool>,
+}
+
+impl<'o> Checker<'o> {
+    fn new(options: &'o Options, compressed: bool) -> Self {
+        let dialect = options.dialect.clone().unwrap_or_else(|| Arc::new(dialect::dsh_v0()));
+        let mut checker = Checker {
+            options,
+            compressed,
+            scanner: Scanner::new(options.limits.depth),
+            admission: Admission::new(Arc::clone(&dialect), options.reading),
+            rules: RuleSet::EMPTY,
+            relations: Relations::new(RuleSet::EMPTY, 0),
+            recovery: Recovery::new(&dialect),
+            header: None,
+            inherited: None,
+            findings: Findings::default(),
+            fatal: None,
+            unsupported: None,
+            damage: None,
+            folding: true,
+            first_line: true,
+            expected: 0,
+            events: 0,
+            last: UNLISTED,
+            lines: 0,
+            frame_lines: 0,
+            unended_in_frame: false,
+            identified: None,
+        };
+        checker.use_dialect(dialect);
+        checker
+    }
+
+    fn use_dialect(&mut self, dialect: Arc<Dialect>) {
+        self.admission = Admission::new(Arc::clone(&dialect), self.options.reading);
+        self.rules = self.admission.rules();
+        for rule in self.options.ignore.iter() {
+            self.rules = self.rules.without(rule);
+        }
+        if !self.options.notes {
+            self.rules = self.rules.without(Rule::Json7).without(Rule::Pair5);
+        }
+        self.relations = Relations::new(self.rules, 0);
+        self.recovery = Recovery::new(&dialect);
+    }
+
+    fn dialect(&self) -> &Arc<Dialect> {
+        self.admission.dialect()
+    }
+
+    fn line(&mut self, bytes: &[u8], number: u64, ended: bool) -> Result<Flow, LimitError> {
+        self.lines = number;
+        if self.first_line {
+            self.first_line = false;
+            if self.options.dialect.is_none() {
+                self.choose_dialect(bytes);
+            }
+            if self.dialect().header.is_some() {
+                return Ok(self.header(bytes, number, ended));
+            }
+        }
+        // The scanner's buffers are lent out while the rest of the checker changes.
+        let mut scanner = std::mem::replace(&mut self.scanner, Scanner::new(1));
+        let flow = self.record(&mut scanner, bytes, number, ended);
+        self.scanner = scanner;
+        flow
+    }
+
+    /// The dialect by the first line: a header by its version, an event by whether messages have ids.
+    fn choose_dialect(&mut self, bytes: &[u8]) {
+        let depth = self.options.limits.depth;
+        let mut scanner = Scanner::new(depth);
+        if simdutf8::basic::from_utf8(bytes).is_err() {
+            return;
+        }
+        let Ok(scan) = scanner.scan(bytes) else { return };
+        let root = scan.root();
+        let kind = root.get("type").and_then(Value::as_str);
+        let version = root.get("version").and_then(Value::as_double);
+        match (kind, version) {
+            (_, Some(version)) => {
+                let known = (version >= 0.0 && version.fract() == 0.0).then_some(version as u64);
+                if let Some(dialect) = known.and_then(dialect::by_version) {
+                    self.use_dialect(Arc::new(dialect));
+                }
+            }
+            (Some(kind), None) if !kind.is("session") => {
+                // Whether this is a tutorial is known at the end; until then it is read as one.
+                self.use_dialect(Arc::new(dialect::tutorial()));
+                self.identified = Some(false);
+            }
+            _ => {}
+        }
+    }
+
+    fn header(&mut self, bytes: &[u8], number: u64, ended: bool) -> Flow {
+        let dialect = Arc::clone(self.dialect());
+        let Some(spec) = &dialect.header else { return Flow::On };
+        let mut scanner = Scanner::new(self.options.limits.depth);
+        let outcome = match self.read_text(bytes) {
+            Err(violation) => Err(Violation { rule: Rule::Store1, ..violation }),
+            Ok(text) => match scanner.scan(&text) {
+                Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, unparsable("the header", syntax))),
+                Ok(scan) => self.read_header(spec, &dialect, &scan, ended),
+            },
+        };
+        match outcome {
+            Ok(()) => Flow::On,
+            Err(violation) => {
+                let class = if violation.rule == Rule::Store2 { Class::Unsupported } else { Class::Corrupt };
+                self.fatal = Some(self.finding(violation, class, number, None, bytes));
+                Flow::Stop
+            }
+        }
+    }
+
+    fn read_header(
+        &mut self,
+        spec: &dialect::HeaderSpec,
+        dialect: &Dialect,
+        scan: &Scan<'_>,
+        ended: bool,
+    ) -> Result<(), Violation> {
+        let root = scan.root();
+        if !root.is_object() {
+            let text = format!("expected the header to be an object, found {}", describe(root));
+            return Err(Violation::new(Rule::Store1, root.at(), text));
+        }
+        let text = |name: &str| root.get(name).and_then(Value::as_str).map(|text| text.display());
+        self.header = Some(HeaderFacts {
+            id: text("id"),
+            parent: text("parentSession"),
+            inherited: header::inherited(dialect, root),
+            line: scan.text().to_vec(),
+        });
+        header::check_version(spec, root)?;
+        if let Some(fault) = scan.fault
+            && self.rules.has(fault.rule)
+        {
+            let text = format!("{}, in the header: {}", fault.rule.info().law, scan.token(fault.at));
+            return Err(Violation::new(fault.rule, fault.at, text));
+        }
+        header::check(spec, root)?;
+        if !ended {
+            let text = "the header has no newline, but is published whole";
+            return Err(Violation::new(Rule::Store1, scan.text().len(), text));
+        }
+        self.inherited = header::inherited(dialect, root);
+        self.relations = Relations::new(self.rules, self.inherited.unwrap_or(0));
+        if self.options.notes {
+            for (name, value) in header::unknown(spec, root) {
+                let violation = Violation::new(Rule::Store1, value.at(), format!("the header field `{name}` is unknown, and kept"));
+                let finding = self.finding(violation, Class::Note, 1, None, scan.text());
+                self.findings.push(finding);
+            }
+            self.spelling(scan, 1, None);
+        }
+        Ok(())
+    }
+
+    /// One line behind the header.
+    fn record(&mut self, scanner: &mut Scanner, bytes: &[u8], number: u64, ended: bool) -> Result<Flow, LimitError> {
+        if let Some(damage) = &self.damage {
+            if damage.committed {
+                return Ok(Flow::Stop);
+            }
+            if ended && is_turn_end(scanner, bytes)
+                && let Some(damage) = &mut self.damage
+            {
+                damage.committed = true;
+            }
+            return Ok(Flow::On);
+        }
+        if !ended {
+            if self.compressed {
+                self.unended_in_frame = true;
+                let text = "the last line of a complete frame has no newline; no line spans two frames";
+                let violation = Violation::new(Rule::Codec3, bytes.len(), text);
+                self.damaged(violation, number, bytes, true);
+            } else {
+                let text = "the last line has no newline, so it was never committed";
+                self.damaged(Violation::new(Rule::Store5, bytes.len(), text), number, bytes, false);
+            }
+            return Ok(Flow::On);
+        }
+        let text = match self.read_text(bytes) {
+            Ok(text) => text,
+            Err(violation) => {
+                self.damaged(violation, number, bytes, false);
+                return Ok(Flow::On);
+            }
+        };
+        let scan = match scanner.scan(&text) {
+            Ok(scan) => scan,
+            Err(syntax) => {
+                self.damaged(not_json(&text, syntax), number, bytes, false);
+                return Ok(Flow::On);
+            }
+        };
+        if scan.irregular && !self.rules.has(Rule::Json6) {
+            // Values are taken as the released parser takes them: of repeated keys, first place and last value.
+            let mut kept = Vec::with_capacity(text.len());
+            crate::json::print::canonical(scan.root(), &mut kept);
+            let mut again = Scanner::new(self.options.limits.depth);
+            if let Ok(scan) = again.scan(&kept) {
+                return self.scanned(&scan, number, bytes);
+            }
+        }
+        self.scanned(&scan, number, bytes)
+    }
+
+    fn scanned(&mut self, scan: &Scan<'_>, number: u64, bytes: &[u8]) -> Result<Flow, LimitError> {
+        let root = scan.root();
+        if !root.is_object() {
+            let text = format!("expected a record to be an object, found {}", describe(root));
+            self.damaged_or_committed(Violation::new(Rule::Store3, root.at(), text), number, bytes, root);
+            return Ok(Flow::On);
+        }
+        let event = Event::read(root, self.admission.types(), self.last);
+        if event.type_id == UNLISTED
+            && self.dialect().packed_rows
+            && let Some(tag) = event.kind.and_then(Value::as_str).and_then(Tag::of)
+        {
+            return self.row(scan, tag, number, bytes);
+        }
+        self.last = event.type_id;
+        let seq = event.seq.and_then(Value::as_uint);
+        if seq != Some(self.expected) {
+            let found = event.seq.map_or("none".into(), describe);
+            let text = format!("expected seq {}, found {found}", self.expected);
+            let at = event.seq.unwrap_or(root).at();
+            self.damaged_or_committed(Violation::new(Rule::Store3, at, text), number, bytes, root);
+            return Ok(Flow::On);
+        }
+        self.expected += 1;
+        self.bound_events()?;
+        self.identify(&event);
+        if self.rules.has(Rule::Vocab1) && self.unsupported.is_none() && event.is_unknown(self.dialect()) {
+            let text = format!(
+                "the type {} of seq {} is not in the vocabulary of {} and not ignorable: refusing to interpret the log, \
+                 it was likely written by a newer harness",
+                event.kind_name(),
+                self.expected - 1,
+                self.dialect().name
+            );
+            let violation = Violation::new(Rule::Vocab1, event.kind.map_or(0, Value::at), text);
+            self.unsupported = Some(self.finding(violation, Class::Unsupported, number, Some(self.expected - 1), bytes));
+        }
+        if self.folding && self.unsupported.is_none() {
+            self.fold(scan, &event, number, bytes)?;
+        }
+        Ok(Flow::On)
+    }
+
+    fn fold(&mut self, scan: &Scan<'_>, event: &Event<'_>, line: u64, bytes: &[u8]) -> Result<(), LimitError> {
+        match self.admission.admit(scan, event) {
+            Err(violation) => {
+                let seq = self.expected - 1;
+                let finding = self.finding(violation, Class::Reject, line, Some(seq), bytes);
+                self.findings.push(finding);
+                self.admission.skip();
+                self.folding = self.options.keep_going;
+            }
+            Ok(admitted) => {
+                self.events += 1;
+                self.spelling(scan, line, Some(admitted.seq));
+                let folded = Folded { event, admitted, admission: &self.admission, line };
+                self.recovery.fold(&folded);
+                let mut found: Vec<(Rule, Place, String)> = vec![];
+                self.relations
+                    .fold(&folded, &mut |rule, place, text| found.push((rule, place, text)))
+                    .map_err(|error| LimitError { line, ..error })?;
+                self.relate(found, bytes);
+            }
+        }
+        Ok(())
+    }
+
+    fn relate(&mut self, found: Vec<(Rule, Place, String)>, bytes: &[u8]) {
+        for (rule, place, text) in found {
+            // A prune is reported where it stands, which is the line before.
+            let text_of_line: &[u8] = if place.line == self.lines { bytes } else { &[] };
+            let violation = Violation::new(rule, place.at, text);
+            let finding = self.finding(violation, rule.info().class, place.line, Some(place.seq), text_of_line);
+            self.findings.push(finding);
+        }
+    }
+
+    fn row(&mut self, scan: &Scan<'_>, tag: Tag, line: u64, bytes: &[u8]) -> Result<Flow, LimitError> {
+        let root = scan.root();
+        let row = match Row::read(root, tag) {
+            Ok(row) => row,
+            Err(violation) => {
+                self.damaged_or_committed(violation, line, bytes, root);
+                return Ok(Flow::On);
+            }
+        };
+        if row.first != self.expected {
+            let text = format!("expected seq0 {}, found {}", self.expected, row.first);
+            let at = root.get("seq0").unwrap_or(root).at();
+            self.damaged_or_committed(Violation::new(Rule::Store3, at, text), line, bytes, root);
+            return Ok(Flow::On);
+        }
+        self.expected += row.count;
+        self.bound_events()?;
+        if !self.folding || self.unsupported.is_some() {
+            return Ok(Flow::On);
+        }
+        if let Some(fault) = scan.fault
+            && self.rules.has(fault.rule)
+        {
+            let text = format!("{}, found {}", fault.rule.info().law, scan.token(fault.at));
+            let violation = Violation::new(fault.rule, fault.at, text);
+            let finding = self.finding(violation, Class::Reject, line, Some(row.first), bytes);
+            self.findings.push(finding);
+            self.admission.admit_run(row.count);
+            self.folding = self.options.keep_going;
+            return Ok(Flow::On);
+        }
+        self.admission.admit_run(row.count);
+        self.events += row.count;
+        self.spelling(scan, line, Some(row.first));
+        self.recovery.fold_row(&row);
+        let mut found = vec![];
+        self.relations.fold_row(&row, line, &mut |rule, place, text| found.push((rule, place, text)));
+        self.relate(found, bytes);
+        Ok(Flow::On)
+    }
+
+    fn bound_events(&self) -> Result<(), LimitError> {
+        let bound = self.options.limits.events.min(crate::limits::EVENTS);
+        if self.expected > bound { Err(LimitError { limit: Limit::Events, bound, line: self.lines }) } else { Ok(()) }
+    }
+
+    /// Remembers whether a surface message has an id, which a tutorial's never has.
+    fn identify(&mut self, event: &Event<'_>) {
+        if self.identified == Some(false)
+            && let Role::Surface(place) = event.role
+            && let Some(message) = crate::shape::message(&self.dialect().surface[usize::from(place)], event)
+            && message.get("id").is_some()
+        {
+            self.identified = Some(true);
+        }
+    }
+
+    /// JSON-7.
+    fn spelling(&mut self, scan: &Scan<'_>, line: u64, seq: Option<u64>) {
+        if let Some(at) = scan.spelling
+            && self.rules.has(Rule::Json7)
+        {
+            let text = "the line is not in canonical spelling from here on".to_owned();
+            let finding = self.finding(Violation::new(Rule::Json7, at, text), Class::Note, line, seq, scan.text());
+            self.findings.push(finding);
+        }
+    }
+
+    /// The line as text: invalid UTF-8 and NUL bytes are damage (STORE-4, STORE-6).
+    fn read_text<'b>(&self, bytes: &'b [u8]) -> Result<Cow<'b, [u8]>, Violation> {
+        let text = match simdutf8::basic::from_utf8(bytes) {
+            Ok(_) => Cow::Borrowed(bytes),
+            Err(_) if self.rules.has(Rule::Store4) => {
+                let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
+                let text = format!("expected UTF-8, found the byte 0x{:02x}", bytes[at]);
+                return Err(Violation::new(Rule::Store4, at, text));
+            }
+            Err(_) => Cow::Owned(String::from_utf8_lossy(bytes).into_owned().into_bytes()),
+        };
+        match memchr(0, &text) {
+            Some(at) => Err(Violation::new(Rule::Store6, at, "a NUL byte stands in the line")),
+            None => Ok(text),
+        }
+    }
+
+    fn damaged_or_committed(&mut self, violation: Violation, line: u64, bytes: &[u8], root: Value<'_>) {
+        self.damaged(violation, line, bytes, false);
+        if names_turn_end(root)
+            && let Some(damage) = &mut self.damage
+        {
+            damage.committed = true;
+        }
+    }
+
+    fn damaged(&mut self, violation: Violation, line: u64, bytes: &[u8], committed: bool) {
+        let finding = self.finding(violation, Class::Repairable, line, Some(self.expected), bytes);
+        self.damage = Some(Damage { finding, committed });
+    }
+
+    /// A structurally complete frame ended: there is no torn tail inside it.
+    fn frame_end(&mut self) {
+        if let Some(damage) = &mut self.damage {
+            damage.committed = true;
+        }
+        if self.frame_lines == 0 && self.fatal.is_none() && self.damage.is_none() {
+            let headed = self.dialect().header.is_some();
+            if headed && self.lines != 1 {
+                let text = format!("the first frame holds exactly the header line, found {} lines", self.lines);
+                let line = self.lines.min(2);
+                let finding = self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, None, &[]);
+                self.fatal = Some(finding);
+            }
+        }
+        self.frame_lines = self.lines;
+    }
+
+    fn torn(&mut self) {
+        if self.fatal.is_some() || self.damage.is_some() {
+            return;
+        }
+        let text = "the last frame is incomplete: a torn write";
+        let finding =
+            self.finding(Violation::new(Rule::Codec3, 0, text), Class::Repairable, self.lines + 1, Some(self.expected), &[]);
+        self.damage = Some(Damage { finding, committed: false });
+    }
+
+    fn frame_damage(&mut self, what: &str) {
+        if self.fatal.is_some() {
+            return;
+        }
+        let seq = (!self.first_line).then_some(self.expected);
+        let finding =
+            self.finding(Violation::new(Rule::Codec3, 0, what), Class::Corrupt, self.lines + 1, seq, &[]);
+        self.fatal = Some(finding);
+    }
+
+    fn finding(&self, violation: Violation, class: Class, line: u64, seq: Option<u64>, bytes: &[u8]) -> Finding {
+        let Violation { rule, at, message } = violation;
+        let stage = match self.options.reading {
+            Reading::Strict => None,
+            Reading::Released(_) => self.dialect().rules.get(&rule).copied(),
+        };
+        let excerpt = (self.options.excerpts && !bytes.is_empty()).then(|| excerpt(bytes, at));
+        let help = rule.info().help.to_owned();
+        Finding { rule, class, line, column: at as u64 + 1, seq, message, help, stage, excerpt }
+    }
+
+    fn finish(mut self, bytes: u64) -> Report {
+        if self.first_line && self.fatal.is_none() && self.dialect().header.is_some() {
+            let text = if self.compressed && bytes == 0 && self.damage.is_some() {
+                "the first frame is incomplete, so there is no header"
+            } else {
+                "the file is empty, so there is no header"
+            };
+            self.fatal = Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
+        }
+        if self.identified == Some(true) {
+            // Messages with ids are not a tutorial's: the log is one of the harness's that lost its header.
+            self.use_dialect(Arc::new(dialect::dsh_v0()));
+            let text = "the first line is an event: the session header is missing";
+            self.fatal = Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
+        }
+        if let Some(damage) = self.damage.take() {
+            let Damage { finding, committed } = damage;
+            if committed {
+                let finding = Finding { class: Class::Corrupt, ..finding };
+                self.fatal.get_or_insert(finding);
+            } else {
+                self.damage = Some(Damage { finding, committed });
+            }
+        }
+        if let Some(fatal) = self.fatal.take().or(self.unsupported.take()) {
+            let mut findings = Findings::default();
+            findings.push(fatal);
+            return self.report(findings, 0, bytes);
+        }
+        if let Some(inherited) = self.inherited.filter(|inherited| *inherited > self.expected)
+            && self.rules.has(Rule::Store8)
+        {
+            let text = format!("seedLength is {inherited}, but the log holds {} events", self.expected);
+            let line = self.header.as_ref().map(|header| header.line.clone()).unwrap_or_default();
+            let at = memchr::memmem::find(&line, b"seedLength").map_or(0, |at| at - 1);
+            let finding = self.finding(Violation::new(Rule::Store8, at, text), Class::Relation, 1, None, &line);
+            self.findings.push(finding);
+        }
+        if let Some(damage) = self.damage.take() {
+            self.findings.push(damage.finding);
+        }
+        if self.folding {
+            self.open_end();
+        }
+        let events = self.events;
+        let findings = std::mem::take(&mut self.findings);
+        self.report(findings, events, bytes)
+    }
+
+    /// REPAIR-2 and REPAIR-6.
+    fn open_end(&mut self) {
+        let Some(place) = self.recovery.open_turn() else { return };
+        let number = self.recovery.open_turn_number().unwrap_or_default();
+        let (rule, place, text) = match self.recovery.obstacle() {
+            Some(obstacle) if self.rules.has(Rule::Repair6) => {
+                let text = format!("turn {number} is open, but a call in it has no id that a result could answer");
+                (Rule::Repair6, obstacle.place, text)
+            }
+            _ => {
+                let step = if self.recovery.in_step() { " inside a step" } else { "" };
+                (Rule::Repair2, place, format!("turn {number} is open at the end of the log{step}"))
+            }
+        };
+        if self.rules.has(rule) {
+            let violation = Violation::new(rule, place.at, text);
+            let finding = self.finding(violation, rule.info().class, place.line, Some(place.seq), &[]);
+            self.findings.push(finding);
+        }
+    }
+
+    fn report(self, findings: Findings, events: u64, bytes: u64) -> Report {
+        let surface = self.admission.surface();
+        let surface = SurfaceFacts {
+            nodes: surface.len() as u64,
+            replaces: surface.generation(),
+            messages: surface.messages() as u64,
+        };
+        let surface = if events == 0 { SurfaceFacts::default() } else { surface };
+        Report { dialect: self.dialect().name.clone(), events, findings, header: self.header, surface, bytes }
+    }
+}
+
+/// The line, or the part of it around a place.
+fn excerpt(bytes: &[u8], at: usize) -> Excerpt {
+    if bytes.len() <= EXCERPT {
+        return Excerpt { text: bytes.into(), from: 0 };
+    }
+    let from = at.saturating_sub(EXCERPT / 2).min(bytes.len() - EXCERPT);
+    Excerpt { text: bytes[from..from + EXCERPT].into(), from }
+}
+
+/// A line that is no JSON: blank lines and byte-order marks have their own rule.
+fn not_json(text: &[u8], syntax: Syntax) -> Violation {
+    if text.starts_with(b"\xef\xbb\xbf") {
+        return Violation::new(Rule::Store6, 0, "a byte-order mark stands at the start of the line");
+    }
+    if text.iter().all(u8::is_ascii_whitespace) {
+        return Violation::new(Rule::Store6, 0, "the line is blank");
+    }
+    Violation::new(Rule::Store3, syntax.at, unparsable("the record", syntax))
+}
+
+fn unparsable(what: &str, syntax: Syntax) -> String {
+    format!("{what} is not JSON: expected {}", syntax.expected)
+}
+
+/// Whether a committed line is a turn end, whatever else is wrong with it (STORE-3).
+fn is_turn_end(scanner: &mut Scanner, bytes: &[u8]) -> bool {
+    simdutf8::basic::from_utf8(bytes).is_ok() && scanner.scan(bytes).is_ok_and(|scan| names_turn_end(scan.root()))
+}
+
+fn names_turn_end(root: Value<'_>) -> bool {
+    // Of a repeated key a parser keeps the last.
+    let kind = root.members().filter(|(key, _)| key.is("type")).last();
+    kind.and_then(|(_, value)| value.as_str()).is_some_and(|kind| kind.is("turn/end"))
+}

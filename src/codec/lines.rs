@@ -1,0 +1,167 @@
+//! Lines of a log, streamed from a plain or compressed source through one reused buffer.
+
+use super::frames::{FrameError, Frames, Piece};
+use crate::limits::{Limit, LimitError, Limits};
+use memchr::memchr;
+use std::io::{self, Read, Seek};
+
+/// Size of a read, and of the buffer while lines are shorter.
+const CHUNK: usize = 1 << 20;
+
+/// What comes next from a stored log.
+#[derive(Clone, Copy, Debug)]
+pub enum Item<'a> {
+    /// A line without its newline.
+    Line {
+        /// Its bytes.
+        bytes: &'a [u8],
+        /// Its number, counted from 1.
+        number: u64,
+        /// Whether its newline is there.
+        ended: bool,
+    },
+    /// A structurally complete frame ended.
+    FrameEnd,
+    /// The last frame is incomplete; its complete lines were given.
+    Torn,
+    /// The storage layer itself is damaged: what is wrong.
+    Damage(&'static str),
+    /// Nothing more.
+    End,
+}
+
+/// Anything that can be read and sought in; compressed logs need both.
+pub trait ReadSeek: Read + Seek {}
+impl<T: Read + Seek> ReadSeek for T {}
+
+enum Source<'a> {
+    Plain(Box<dyn Read + 'a>),
+    Frames(Box<Frames<Box<dyn ReadSeek + 'a>>>),
+}
+
+/// Reads a stored log line by line in bounded memory.
+pub struct Lines<'a> {
+    source: Source<'a>,
+    limits: Limits,
+    buffer: Vec<u8>,
+    /// What is in `buffer` and was not given yet.
+    from: usize,
+    /// Up to here `buffer` was searched for a newline.
+    searched: usize,
+    number: u64,
+    /// What the source said last, to be given once the buffered lines are.
+    ending: Option<Piece>,
+    read: u64,
+}
+
+impl<'a> Lines<'a> {
+    /// A plain log.
+    pub fn plain(source: Box<dyn Read + 'a>, limits: Limits) -> Self {
+        Lines::new(Source::Plain(source), limits)
+    }
+
+    /// A compressed log. `search`: see [`Frames::new`].
+    pub fn compressed(source: Box<dyn ReadSeek + 'a>, limits: Limits, search: bool) -> io::Result<Self> {
+        Ok(Lines::new(Source::Frames(Box::new(Frames::new(source, limits, search)?)), limits))
+    }
+
+    fn new(source: Source<'a>, limits: Limits) -> Self {
+        Lines { source, limits, buffer: vec![], from: 0, searched: 0, number: 0, ending: None, read: 0 }
+    }
+
+    /// Whether lines come from frames.
+    pub fn is_compressed(&self) -> bool {
+        matches!(self.source, Source::Frames(_))
+    }
+
+    /// Decoded bytes read so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.read
+    }
+
+    /// The next item.
+    pub fn next(&mut self) -> Result<Item<'_>, FrameError> {
+        loop {
+            if let Some(step) = memchr(b'\n', &self.buffer[self.searched..]) {
+                let end = self.searched + step;
+                return Ok(self.line(end, end + 1, true));
+            }
+            self.searched = self.buffer.len();
+            if (self.buffer.len() - self.from) as u64 > self.limits.line {
+                let bound = self.limits.line;
+                return Err(FrameError::Limit(LimitError { limit: Limit::Line, bound, line: self.number + 1 }));
+            }
+            if let Some(ending) = self.ending {
+                return Ok(self.end(ending));
+            }
+            match self.fill()? {
+                Piece::Bytes(_) => {}
+                ending => self.ending = Some(ending),
+            }
+        }
+    }
+
+    /// What the source ended with, once no whole line is left in the buffer.
+    fn end(&mut self, ending: Piece) -> Item<'_> {
+        let left = self.from < self.buffer.len();
+        // Of a torn frame only complete lines are kept.
+        if left && matches!(ending, Piece::End | Piece::FrameEnd) {
+            let end = self.buffer.len();
+            return self.line(end, end, false);
+        }
+        self.from = self.buffer.len();
+        match ending {
+            Piece::FrameEnd => {
+                self.ending = None;
+                Item::FrameEnd
+            }
+            Piece::Torn => {
+                self.ending = Some(Piece::End);
+                Item::Torn
+            }
+            Piece::Damage(what) => {
+                self.ending = Some(Piece::End);
+                Item::Damage(what)
+            }
+            Piece::Bytes(_) | Piece::End => Item::End,
+        }
+    }
+
+    fn line(&mut self, end: usize, next: usize, ended: bool) -> Item<'_> {
+        let start = self.from;
+        self.from = next;
+        self.searched = next;
+        self.number += 1;
+        Item::Line { bytes: &self.buffer[start..end], number: self.number, ended }
+    }
+
+    fn fill(&mut self) -> Result<Piece, FrameError> {
+        if self.from > 0 {
+            // What is left of the last read is the start of one line; it moves at most once a read.
+            self.buffer.drain(..self.from);
+            self.searched -= self.from;
+            self.from = 0;
+        }
+        let length = self.buffer.len();
+        let piece = match &mut self.source {
+            Source::Frames(frames) => frames.read(&mut self.buffer)?,
+            Source::Plain(source) => {
+                // A long line doubles the read, so that its bytes move a constant number of times.
+                self.buffer.resize(length + CHUNK.max(length), 0);
+                let count = loop {
+                    match source.read(&mut self.buffer[length..]) {
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        other => break other,
+                    }
+                };
+                self.buffer.truncate(length + *count.as_ref().unwrap_or(&0));
+                match count? {
+                    0 => Piece::End,
+                    count => Piece::Bytes(count),
+                }
+            }
+        };
+        self.read += (self.buffer.len() - length) as u64;
+        Ok(piece)
+    }
+}

@@ -1,0 +1,543 @@
+//! One pass over a line: grammar, losslessness, canonical spelling, and an index of its containers.
+//!
+//! The grammar is checked to any depth without recursion: containers deeper than the configured depth cost one bit
+//! each. Containers within it get an entry in the index, from which [`Value`] walks the text.
+
+use super::number::{self, Class};
+use super::text;
+use super::value::Value;
+use crate::rule::Rule;
+
+/// A container's span in the text, and the index of the entry behind its last descendant.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Node {
+    pub(crate) end: u32,
+    pub(crate) next: u32,
+}
+
+/// Not JSON: where, and what could have stood there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Syntax {
+    /// Offset in bytes.
+    pub at: usize,
+    /// What the grammar allows there.
+    pub expected: &'static str,
+}
+
+/// JSON that is not lossless: the first such place in the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// JSON-1, 2, 3, 5 or 6.
+    pub rule: Rule,
+    /// Offset in bytes.
+    pub at: usize,
+}
+
+/// Reads lines; keeps its buffers from one line to the next.
+#[derive(Debug)]
+pub struct Scanner {
+    depth: usize,
+    nodes: Vec<Node>,
+    frames: Vec<Frame>,
+    keys: Vec<Key>,
+    /// Kinds of the containers deeper than `depth`, one bit each: set for an object.
+    deep: Vec<u64>,
+    deep_count: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    node: u32,
+    /// Where this object's keys begin in `keys`; `u32::MAX` for an array.
+    keys: u32,
+    /// 1 + the last array-index key, while no other key was seen; `u64::MAX` after one.
+    indices: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    start: u32,
+    end: u32,
+    escaped: bool,
+}
+
+const ARRAY: u32 = u32::MAX;
+/// Objects with more keys than this are searched for repeated keys by sorting.
+const FEW_KEYS: usize = 12;
+
+/// What one line holds. Borrows the scanner until the next line.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan<'a> {
+    text: &'a [u8],
+    nodes: &'a [Node],
+    start: u32,
+    /// The first place that is not lossless, if any.
+    pub fault: Option<Fault>,
+    /// The first place that is not spelled canonically (JSON-7), if any.
+    pub spelling: Option<usize>,
+    /// True when members would have to be reordered or dropped to make the text canonical.
+    pub(crate) irregular: bool,
+}
+
+impl<'a> Scan<'a> {
+    /// The value of the line.
+    pub fn root(&self) -> Value<'a> {
+        Value::new(self.text, self.nodes, self.start, 0, self.irregular)
+    }
+
+    /// The text.
+    pub fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
+    /// The scalar token at an offset, shortened for messages to people.
+    pub fn token(&self, at: usize) -> String {
+        let value = Value::new(self.text, &[], at as u32, 0, false);
+        let token = if matches!(self.text.get(at), Some(b'{' | b'[')) { &self.text[at..=at] } else { value.bytes() };
+        let mut text = String::from_utf8_lossy(token).into_owned();
+        if text.chars().count() > 40 {
+            text = text.chars().take(37).chain("...".chars()).collect();
+        }
+        text
+    }
+
+    /// True when the text is its own canonical form.
+    pub fn is_canonical(&self) -> bool {
+        self.spelling.is_none() && self.fault.is_none()
+    }
+}
+
+impl Scanner {
+    /// `depth` bounds nesting (JSON-5).
+    pub fn new(depth: u64) -> Self {
+        let depth = usize::try_from(depth).unwrap_or(usize::MAX).max(1);
+        Scanner { depth, nodes: vec![], frames: vec![], keys: vec![], deep: vec![], deep_count: 0 }
+    }
+
+    /// Reads one JSON text. The caller has checked that it is UTF-8 and shorter than 4 GiB.
+    pub fn scan<'a>(&'a mut self, text: &'a [u8]) -> Result<Scan<'a>, Syntax> {
+        assert!(text.len() < u32::MAX as usize, "lines are bounded far below 4 GiB");
+        self.nodes.clear();
+        self.frames.clear();
+        self.keys.clear();
+        self.deep_count = 0;
+        let mut pass = Pass { text, at: 0, fault: None, spelling: None, irregular: false };
+        let start = self.run(&mut pass)?;
+        let Pass { fault, spelling, irregular, .. } = pass;
+        Ok(Scan { text, nodes: &self.nodes, start, fault, spelling, irregular })
+    }
+
+    fn run(&mut self, pass: &mut Pass<'_>) -> Result<u32, Syntax> {
+        pass.space();
+        let start = pass.at as u32;
+        'value: loop {
+            // A value stands here.
+            match pass.peek() {
+                Some(b'"') => {
+                    pass.at += 1;
+                    pass.string()?;
+                }
+                Some(b'{') => {
+                    self.open(pass, true);
+                    pass.space();
+                    match pass.peek() {
+                        Some(b'}') => self.close(pass),
+                        _ => {
+                            self.key(pass)?;
+                            continue 'value;
+                        }
+                    }
+                }
+                Some(b'[') => {
+                    self.open(pass, false);
+                    pass.space();
+                    match pass.peek() {
+                        Some(b']') => self.close(pass),
+                        _ => continue 'value,
+                    }
+                }
+                Some(b'-' | b'0'..=b'9') => pass.number()?,
+                Some(b't') => pass.word(b"true")?,
+                Some(b'f') => pass.word(b"false")?,
+                Some(b'n') => pass.word(b"null")?,
+                _ => return Err(pass.expected("a value")),
+            }
+            // A value ended here.
+            loop {
+                let Some(object) = self.innermost() else {
+                    pass.space();
+                    return if pass.at == pass.text.len() { Ok(start) } else { Err(pass.expected("the end of the line")) };
+                };
+                pass.space();
+                match (pass.peek(), object) {
+                    (Some(b','), true) => {
+                        pass.at += 1;
+                        pass.space();
+                        self.key(pass)?;
+                        continue 'value;
+                    }
+                    (Some(b','), false) => {
+                        pass.at += 1;
+                        pass.space();
+                        continue 'value;
+                    }
+                    (Some(b'}'), true) | (Some(b']'), false) => self.close(pass),
+                    (_, true) => return Err(pass.expected("`,` or `}`")),
+                    (_, false) => return Err(pass.expected("`,` or `]`")),
+                }
+            }
+        }
+    }
+
+    /// Whether the innermost open container is an object; nothing when none is open.
+    #[inline]
+    fn innermost(&self) -> Option<bool> {
+        if self.deep_count > 0 {
+            let last = self.deep_count - 1;
+            return Some(self.deep[last / 64] >> (last % 64) & 1 == 1);
+        }
+        self.frames.last().map(|frame| frame.keys != ARRAY)
+    }
+
+    #[inline]
+    fn open(&mut self, pass: &mut Pass<'_>, object: bool) {
+        if self.frames.len() >= self.depth {
+            pass.fault_at(Rule::Json5, pass.at);
+            let (word, bit) = (self.deep_count / 64, self.deep_count % 64);
+            if word == self.deep.len() {
+                self.deep.push(0);
+            }
+            self.deep[word] = self.deep[word] & !(1 << bit) | u64::from(object) << bit;
+            self.deep_count += 1;
+        } else {
+            let keys = if object { self.keys.len() as u32 } else { ARRAY };
+            self.frames.push(Frame { node: self.nodes.len() as u32, keys, indices: 0 });
+            self.nodes.push(Node::default());
+        }
+        pass.at += 1;
+    }
+
+    #[inline]
+    fn close(&mut self, pass: &mut Pass<'_>) {
+        pass.at += 1;
+        if self.deep_count > 0 {
+            self.deep_count -= 1;
+            return;
+        }
+        let Some(frame) = self.frames.pop() else { return };
+        self.nodes[frame.node as usize] = Node { end: pass.at as u32, next: self.nodes.len() as u32 };
+        if frame.keys != ARRAY {
+            if let Some(at) = repeated(&mut self.keys[frame.keys as usize..], pass.text) {
+                pass.fault_at(Rule::Json6, at);
+                pass.irregular = true;
+            }
+            self.keys.truncate(frame.keys as usize);
+        }
+    }
+
+    /// A key and its colon; the value comes next.
+    #[inline]
+    fn key(&mut self, pass: &mut Pass<'_>) -> Result<(), Syntax> {
+        if pass.peek() != Some(b'"') {
+            return Err(pass.expected("a member name in quotes"));
+        }
+        pass.at += 1;
+        let start = pass.at;
+        let escaped = pass.string()?;
+        let end = pass.at - 1;
+        if self.deep_count == 0 {
+            self.keys.push(Key { start: start as u32, end: end as u32, escaped });
+            if let Some(frame) = self.frames.last_mut() {
+                let digit = escaped || matches!(pass.text[start], b'0'..=b'9');
+                let index = if digit { array_index(&pass.text[start..end]) } else { None };
+                match index {
+                    Some(index) if frame.indices <= u64::from(index) => frame.indices = u64::from(index) + 1,
+                    Some(_) => {
+                        pass.spelled(start - 1);
+                        pass.irregular = true;
+                    }
+                    None => frame.indices = u64::MAX,
+                }
+            }
+        }
+        pass.space();
+        if pass.peek() != Some(b':') {
+            return Err(pass.expected("`:`"));
+        }
+        pass.at += 1;
+        pass.space();
+        Ok(())
+    }
+}
+
+/// The canonical array index that a key spells (`"0"` to `"4294967294"`), which orders it before other keys.
+pub(crate) fn array_index(raw: &[u8]) -> Option<u32> {
+    let canonical = text::Str::new(raw).canonical();
+    if canonical.is_empty() || canonical.len() > 10 || (canonical[0] == b'0' && canonical.len() > 1) {
+        return None;
+    }
+    let mut value = 0u64;
+    for &digit in canonical.iter() {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = value * 10 + u64::from(digit - b'0');
+    }
+    (value < u64::from(u32::MAX)).then_some(value as u32)
+}
+
+/// The place of the first key that stands a second time, if any.
+fn repeated(keys: &mut [Key], text: &[u8]) -> Option<usize> {
+    let raw = |key: &Key| &text[key.start as usize..key.end as usize];
+    let any_escaped = keys.iter().any(|key| key.escaped);
+    if keys.len() <= FEW_KEYS && !any_escaped {
+        for (count, key) in keys.iter().enumerate() {
+            let name = raw(key);
+            if keys[..count].iter().any(|earlier| raw(earlier) == name) {
+                return Some(key.start as usize - 1);
+            }
+        }
+        return None;
+    }
+    let name = |key: &Key| text::Str::new(&text[key.start as usize..key.end as usize]).canonical();
+    if any_escaped {
+        keys.sort_by(|a, b| name(a).cmp(&name(b)).then(a.start.cmp(&b.start)));
+    } else {
+        keys.sort_unstable_by(|a, b| raw(a).cmp(raw(b)).then(a.start.cmp(&b.start)));
+    }
+    keys.windows(2).filter(|pair| name(&pair[0]) == name(&pair[1])).map(|pair| pair[1].start as usize - 1).min()
+}
+
+struct Pass<'a> {
+    text: &'a [u8],
+    at: usize,
+    fault: Option<Fault>,
+    spelling: Option<usize>,
+    irregular: bool,
+}
+
+impl Pass<'_> {
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn expected(&self, expected: &'static str) -> Syntax {
+        Syntax { at: self.at, expected }
+    }
+
+    /// Keeps the fault that stands first in the line, because repeated keys are found at the end of their object.
+    #[cold]
+    fn fault_at(&mut self, rule: Rule, at: usize) {
+        if self.fault.is_none_or(|fault| at < fault.at) {
+            self.fault = Some(Fault { rule, at });
+        }
+    }
+
+    #[cold]
+    fn spelled(&mut self, at: usize) {
+        if self.spelling.is_none_or(|known| at < known) {
+            self.spelling = Some(at);
+        }
+    }
+
+    #[inline]
+    fn space(&mut self) {
+        if let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.spelled(self.at);
+            while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+                self.at += 1;
+            }
+        }
+    }
+
+    fn word(&mut self, word: &'static [u8]) -> Result<(), Syntax> {
+        if self.text[self.at..].starts_with(word) {
+            self.at += word.len();
+            return Ok(());
+        }
+        Err(self.expected("a value"))
+    }
+
+    /// From behind the opening quote to behind the closing one. Says whether there was an escape.
+    #[inline]
+    fn string(&mut self) -> Result<bool, Syntax> {
+        let start = self.at;
+        let mut escaped = false;
+        loop {
+            self.at += plain(&self.text[self.at..]);
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    if escaped && !text::is_canonical(&self.text[start..self.at - 1]) {
+                        self.spelled(start - 1);
+                    }
+                    return Ok(escaped);
+                }
+                Some(b'\\') => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                Some(_) => return Err(self.expected("no raw control character in a string")),
+                None => return Err(self.expected("the closing quote of a string")),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), Syntax> {
+        match self.text.get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+            Some(b'u') => {
+                let digits = self.text.get(self.at + 2..self.at + 6).unwrap_or_default();
+                if digits.len() < 4 || !digits.iter().all(u8::is_ascii_hexdigit) {
+                    return Err(self.expected("four hex digits behind `\\u`"));
+                }
+                self.at += 6;
+            }
+            _ => return Err(self.expected("an escape that JSON knows")),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn number(&mut self) -> Result<(), Syntax> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        let first = self.at;
+        self.digits()?;
+        let length = self.at - first;
+        if length > 1 && self.text[first] == b'0' {
+            self.at = first + 1;
+            return Err(self.expected("no digit behind a leading zero"));
+        }
+        let mut plain = true;
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+            plain = false;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.digits()?;
+            plain = false;
+        }
+        if !(plain && length <= 15 && (first == start || self.text[first] != b'0')) {
+            match number::classify(&self.text[start..self.at]) {
+                Class::Canonical => {}
+                Class::Spelled => self.spelled(start),
+                Class::Lossy(rule) => self.fault_at(rule, start),
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn digits(&mut self) -> Result<(), Syntax> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+        if self.at == start { Err(self.expected("a digit")) } else { Ok(()) }
+    }
+}
+
+/// How many bytes from the start need no attention: no quote, no backslash, no control character.
+#[inline]
+fn plain(text: &[u8]) -> usize {
+    const LANE: usize = 16;
+    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let mut at = 0;
+    while let Some(lane) = text.get(at..at + LANE) {
+        // Written so that the compiler turns the whole lane into a few vector instructions.
+        let hit = lane.iter().fold(0u8, |hit, &byte| {
+            hit | u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\')
+        });
+        if hit != 0 {
+            return at + lane.iter().position(|&byte| special(byte)).unwrap_or(LANE);
+        }
+        at += LANE;
+    }
+    at + text[at..].iter().position(|&byte| special(byte)).unwrap_or(text.len() - at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> Option<Fault> {
+        Scanner::new(3).scan(text.as_bytes()).unwrap().fault
+    }
+
+    #[test]
+    fn the_first_fault_by_place_wins() {
+        assert_eq!(fault(r#"{"a":1,"a":-0}"#), Some(Fault { rule: Rule::Json6, at: 7 }));
+        assert_eq!(fault(r#"{"a":-0,"a":1}"#), Some(Fault { rule: Rule::Json2, at: 5 }));
+        assert_eq!(fault(r#"{"a":1,"\u0061":1}"#), Some(Fault { rule: Rule::Json6, at: 7 }));
+        assert_eq!(fault("[[[1]]]"), None, "exactly the limit passes");
+        assert_eq!(fault("[[[[1]]]]"), Some(Fault { rule: Rule::Json5, at: 3 }));
+        assert_eq!(fault(r#"[{"a":1},{"a":2}]"#), None, "keys repeat only within one object");
+    }
+
+    #[test]
+    fn many_keys_are_compared_too() {
+        let mut text = String::from("{");
+        for key in 0..40 {
+            text += &format!("\"k{key}\":0,");
+        }
+        assert_eq!(fault(&format!("{text}\"z\":0}}")), None);
+        assert_eq!(fault(&format!("{text}\"k7\":0,\"k3\":0}}")).unwrap().at, text.len());
+    }
+
+    #[test]
+    fn spelling() {
+        for text in [r#"{"a":[1,"x\n",null],"b":{}}"#, r#"{"1":0,"2":0,"a":0}"#, r#""\ud800""#, r#"{"a":0,"01":0}"#] {
+            assert!(Scanner::new(9).scan(text.as_bytes()).unwrap().is_canonical(), "{text}");
+        }
+        for (text, at) in
+            [(" 1", 0), ("1 ", 1), (r#"["\/"]"#, 1), ("[1.0]", 1), (r#"{"a":0,"1":0}"#, 7), (r#"{"2":0,"1":0}"#, 7)]
+        {
+            assert_eq!(Scanner::new(9).scan(text.as_bytes()).unwrap().spelling, Some(at), "{text}");
+        }
+    }
+
+    #[test]
+    fn grammar_to_any_depth() {
+        let deep = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
+        assert_eq!(Scanner::new(10).scan(deep.as_bytes()).unwrap().fault.unwrap().rule, Rule::Json5);
+        let mixed = "{\"a\":[".repeat(100) + "1" + &"]}".repeat(100);
+        assert!(Scanner::new(10).scan(mixed.as_bytes()).is_ok());
+        let crossed = "{\"a\":[".repeat(100) + "1" + &"}]".repeat(100);
+        assert!(Scanner::new(10).scan(crossed.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn what_is_not_json() {
+        for (text, at) in [
+            ("", 0),
+            ("{", 1),
+            ("[1,]", 3),
+            ("{\"a\"}", 4),
+            ("{a:1}", 1),
+            ("01", 1),
+            ("1.", 2),
+            ("1e", 2),
+            ("-", 1),
+            ("tru", 0),
+            ("\"a", 2),
+            ("\"\\x\"", 1),
+            ("\"\\u12g4\"", 1),
+            ("\"\u{1}\"", 1),
+            ("1 2", 2),
+            ("]", 0),
+            ("[1}", 2),
+            ("\u{feff}1", 0),
+        ] {
+            assert_eq!(Scanner::new(9).scan(text.as_bytes()).map(|_| ()).unwrap_err().at, at, "{text:?}");
+        }
+    }
+}
