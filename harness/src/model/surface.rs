@@ -48,7 +48,8 @@ impl Surface {
     pub(crate) fn span(&self, start: u64, end: u64) -> Option<Vec<u64>> {
         let first = self.nodes.iter().position(|node| *node == start)?;
         let last = self.nodes.iter().position(|node| *node == end)?;
-        self.nodes.get(first..=last).map(<[u64]>::to_vec)
+        // An inclusive range that ends one before its start is empty, not missing.
+        (first <= last).then(|| self.nodes[first..=last].to_vec())
     }
 
     /// As `show --as surface` prints it.

@@ -32,7 +32,9 @@ fn found(report: &Report) -> Vec<String> {
     report
         .findings
         .iter()
-        .map(|finding| format!("{} {} {} {}", finding.rule, finding.class.name(), finding.line, seq(finding.seq)))
+        .map(|finding| {
+            format!("{} {} {} {}", finding.rule, finding.class.name(), finding.line, seq(finding.seq))
+        })
         .collect()
 }
 
@@ -42,7 +44,9 @@ fn rules(events: &[&str]) -> Vec<String> {
         .findings
         .iter()
         .filter(|finding| finding.class != Class::Note && finding.rule != "REPAIR-2")
-        .map(|finding| format!("{} {}", finding.rule, finding.seq.map_or("-".to_owned(), |seq| seq.to_string())))
+        .map(|finding| {
+            format!("{} {}", finding.rule, finding.seq.map_or("-".to_owned(), |seq| seq.to_string()))
+        })
         .collect()
 }
 

@@ -127,7 +127,8 @@ fn real_logs_agree() {
             assert_eq!(member(expect, key), Some(value.as_str()), "{name} {key}");
         }
         // Packing, dumping and loading again tell the same story.
-        let again = Session::open(Dialect::DshV0, Mode::Provider, &session.dump(true), false).expect("it reloads");
+        let again =
+            Session::open(Dialect::DshV0, Mode::Provider, &session.dump(true), false).expect("it reloads");
         assert_eq!(again.events(), session.events(), "{name}");
         assert_eq!(again.dump(false), session.dump(false), "{name}");
     }
