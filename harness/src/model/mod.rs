@@ -8,6 +8,8 @@ mod admit;
 mod check;
 mod event;
 mod frames;
+mod number;
+mod parse;
 mod relation;
 mod request;
 mod rows;
@@ -23,9 +25,10 @@ mod tree;
 mod vocabulary;
 
 pub use check::{check, check_zstd};
+pub use parse::DEPTH_LIMIT;
 pub use rules::{Class, Finding, Mode, Refusal, Report};
 pub use session::Session;
-pub use text::{DEPTH_LIMIT, canonical};
+pub use text::canonical;
 
 /// The shapes of a log that the model knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,8 +2,8 @@
 
 use super::event::Event;
 use super::surface;
-use super::text;
 use super::tree::Value;
+use super::{parse, text};
 
 /// The members of an object that is built, with values in canonical bytes.
 type Members = Vec<(Vec<u16>, String)>;
@@ -99,7 +99,7 @@ pub(crate) fn boundary(events: &[Event], turn: u64, step: u64, attempt: u64) -> 
 /// REQ-5: the first member in which a request differs from the rebuilt one.
 pub(crate) fn desync(events: &[Event], request: &str) -> Option<String> {
     let Some(rebuilt) = members(events) else { return Some("header".to_owned()) };
-    let parsed = text::parse(request);
+    let parsed = parse::parse(request);
     let Some(given) = parsed.as_ref().and_then(|parsed| parsed.tree.value().members()) else {
         return Some("request".to_owned());
     };

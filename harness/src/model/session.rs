@@ -1,6 +1,7 @@
 //! A session in memory: a list of events, and everything else recomputed on every call.
 
 use super::event::Event;
+use super::parse;
 use super::relation::{inbox, life::Place, tail};
 use super::rules::{Class, Mode, Refusal};
 use super::surface::{self, Surface};
@@ -23,7 +24,7 @@ pub struct Session {
 fn header_of(members: &[(&str, Option<String>)]) -> Option<Arc<Tree>> {
     let given = members.iter().filter_map(|(key, value)| Some(format!("\"{key}\":{}", value.as_ref()?)));
     let text = format!("{{{}}}", given.collect::<Vec<String>>().join(","));
-    text::parse(&text).map(|parsed| Arc::new(parsed.tree))
+    parse::parse(&text).map(|parsed| Arc::new(parsed.tree))
 }
 
 impl Session {
@@ -90,7 +91,7 @@ impl Session {
         time: i64,
     ) -> Result<u64, Refusal> {
         // Each part is JSON by itself, so that no part can end another when they are put together.
-        if [Some(data), sources, surface_op].into_iter().flatten().any(|part| text::parse(part).is_none()) {
+        if [Some(data), sources, surface_op].into_iter().flatten().any(|part| parse::parse(part).is_none()) {
             return Err(Refusal { rule: None, message: "not JSON".to_owned() });
         }
         let member = |key: &str, value: Option<&str>| {
@@ -104,7 +105,7 @@ impl Session {
 
     /// Takes the text of a whole event, after every check of SURF-8.
     fn admit(&mut self, event: &str) -> Result<u64, Refusal> {
-        let parsed = text::parse(event);
+        let parsed = parse::parse(event);
         let parsed = parsed.ok_or_else(|| Refusal { rule: None, message: "not JSON".to_owned() })?;
         let seq = self.events.len() as u64;
         let event = Event::new(0, seq, parsed.tree, parsed.fault, false);

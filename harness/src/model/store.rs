@@ -2,8 +2,8 @@
 
 use super::event::Event;
 use super::frames::{self, End};
+use super::parse::{self, Parsed};
 use super::rules::{Class, Finding, Mode};
-use super::text::{self, Parsed};
 use super::tree::{Tree, Value};
 use super::{Dialect, rows};
 use std::borrow::Cow;
@@ -133,7 +133,7 @@ fn fault(parsed: &Parsed, mode: Mode) -> Option<&'static str> {
 /// STORE-1 and STORE-2. The version is compared before anything else is interpreted.
 fn header(line: &Line<'_>, mode: Mode) -> Result<(Tree, Vec<Finding>), Finding> {
     let text = lossy(line.bytes);
-    let Some(parsed) = text::parse(&text) else { return Err(corrupt("STORE-1", 1)) };
+    let Some(parsed) = parse::parse(&text) else { return Err(corrupt("STORE-1", 1)) };
     let version = parsed.tree.value().get("version").and_then(Value::number);
     if version.is_some_and(|version| version != VERSION) {
         return Err(Finding { rule: "STORE-2", class: Class::Unsupported, line: 1, seq: None });
@@ -226,7 +226,7 @@ fn records(lines: &[Line<'_>], header: Option<(Tree, Vec<Finding>)>, mode: Mode)
 
 /// Whether a line ended by `\n` parses to an object whose type is `turn/end`, whatever else is wrong with it.
 fn ends_turn(line: &Line<'_>) -> bool {
-    let parsed = text::parse(&lossy(line.bytes));
+    let parsed = parse::parse(&lossy(line.bytes));
     line.terminated
         && parsed
             .is_some_and(|parsed| parsed.tree.value().get("type").is_some_and(|kind| kind.is("turn/end")))
@@ -245,7 +245,7 @@ fn record(line: &Line<'_>, expected: u64, mode: Mode) -> Result<Vec<Event>, &'st
     if text.contains('\0') || blank || text.starts_with('\u{feff}') {
         return Err("STORE-6");
     }
-    let parsed = text::parse(&text).ok_or("STORE-3")?;
+    let parsed = parse::parse(&text).ok_or("STORE-3")?;
     let fault = fault(&parsed, mode);
     let value = parsed.tree.value();
     let respelled = mode.applies("JSON-7") && value.canonical() != text;
@@ -259,7 +259,7 @@ fn record(line: &Line<'_>, expected: u64, mode: Mode) -> Result<Vec<Event>, &'st
             return Err("STORE-3");
         }
         let member = |(text, seq): (String, u64)| {
-            let tree = text::parse(&text).expect("unpacking writes JSON").tree;
+            let tree = parse::parse(&text).expect("unpacking writes JSON").tree;
             Event::new(line.number, seq, tree, fault, respelled && seq == expected)
         };
         return Ok(members.into_iter().zip(expected..).map(member).collect());

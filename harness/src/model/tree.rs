@@ -2,7 +2,7 @@
 //!
 //! Strings are UTF-16 units (a lone surrogate is legal, JSON-4), members are a list in order, numbers are text.
 
-use super::text;
+use super::{number, text};
 
 /// One JSON value; children are named by their place in the arena.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl<'a> Value<'a> {
     /// The nearest double of a number, infinite ones included.
     pub(crate) fn number(self) -> Option<f64> {
         match self.node() {
-            Node::Number(token) => Some(text::double(token)),
+            Node::Number(token) => Some(number::double(token)),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 
 mod codec;
 mod json;
+mod mutated;
 mod reject;
 mod relation;
 mod session;

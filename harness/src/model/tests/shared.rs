@@ -115,7 +115,8 @@ fn real_logs_agree() {
         assert!(["accept", "repairable"].contains(&report.verdict), "{name} {report:?}");
         let session = Session::open(Dialect::DshV0, Mode::Provider, &log, false).expect("it opens");
         let surface = session.surface();
-        let count = |list: &str| crate::model::text::parse(list).unwrap().tree.value().items().unwrap().len();
+        let count =
+            |list: &str| crate::model::parse::parse(list).unwrap().tree.value().items().unwrap().len();
         let nodes = count(member(&surface, "nodes").expect("nodes"));
         let got = [
             ("events", report.events.to_string()),
@@ -142,4 +143,15 @@ fn tutorial_sample_is_accepted() {
     let report = check(&log, Dialect::Tutorial, Mode::Strict);
     println!("{report:?}");
     assert_eq!(report.verdict, "accept");
+}
+
+#[test]
+#[ignore = "needs the recorded logs"]
+fn broken_real_logs_do_not_panic() {
+    for path in logs(&Path::new(SHARED).join("real-logs")) {
+        let log = std::fs::read(&path).expect("a log");
+        for seed in 0..20 {
+            super::mutated::ask(&super::mutated::break_one(&log, seed));
+        }
+    }
 }
