@@ -1,1 +1,3 @@
 //! Generators, systems, properties, runner and the `foldproof` program.
+
+pub mod model;
