@@ -1,5 +1,9 @@
 //! Generators, systems, properties, runner and the `foldproof` program.
 
 pub mod case;
+pub mod corpus;
+pub mod import;
 pub mod model;
+pub mod properties;
+pub mod runner;
 pub mod systems;
