@@ -630,7 +630,8 @@ impl<'o> Checker<'o> {
             if headed && self.lines != 1 {
                 let text = format!("the first frame holds exactly the header line, found {} lines", self.lines);
                 let line = self.lines.min(2);
-                let finding = self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, None, &[]);
+                let seq = (line > 1).then_some(0);
+                let finding = self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, seq, &[]);
                 self.fatal = Some(finding);
             }
         }
