@@ -335,7 +335,16 @@ impl<'o> Checker<'o> {
             }
             Ok(text) => match scanner.scan(&text) {
                 Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, unparsable("the header", syntax))),
-                Ok(scan) => self.read_header(spec, &dialect, &scan, ended),
+                Ok(scan) => match self.as_released(&scan) {
+                    None => self.read_header(spec, &dialect, &scan, ended),
+                    Some(kept) => {
+                        let mut again = Scanner::new(self.options.limits.depth);
+                        match again.scan(&kept) {
+                            Ok(scan) => self.read_header(spec, &dialect, &scan, ended),
+                            Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, unparsable("the header", syntax))),
+                        }
+                    }
+                },
             },
         };
         match outcome {
@@ -369,6 +378,10 @@ impl<'o> Checker<'o> {
         });
         header::check_version(spec, root)?;
         // Without a version that can be compared the line is no header, whatever else is wrong with it.
+        if !ended {
+            let text = "the header has no newline, but is published whole";
+            return Err(Violation::new(Rule::Store1, scan.text().len(), text));
+        }
         if let Some(fault) = scan.fault
             && self.rules.has(fault.rule)
             && root.get("version").is_some_and(|version| version.as_double().is_some())
@@ -377,10 +390,6 @@ impl<'o> Checker<'o> {
             return Err(Violation::new(fault.rule, fault.at, text));
         }
         header::check(spec, root)?;
-        if !ended {
-            let text = "the header has no newline, but is published whole";
-            return Err(Violation::new(Rule::Store1, scan.text().len(), text));
-        }
         if let Some(recorder) = &mut self.recorder {
             recorder.header(scan.text());
         }
@@ -436,16 +445,24 @@ impl<'o> Checker<'o> {
                 return Ok(Flow::On);
             }
         };
-        if scan.irregular && !self.rules.has(Rule::Json6) {
-            // Values are taken as the released parser takes them: of repeated keys, first place and last value.
-            let mut kept = Vec::with_capacity(text.len());
-            crate::json::print::canonical(scan.root(), &mut kept);
+        if let Some(kept) = self.as_released(&scan) {
             let mut again = Scanner::new(self.options.limits.depth);
             if let Ok(scan) = again.scan(&kept) {
                 return self.scanned(&scan, number, bytes);
             }
         }
         self.scanned(&scan, number, bytes)
+    }
+
+    /// A text with repeated keys, where those are not refused, as the released parser takes it: first place and last
+    /// value.
+    fn as_released(&self, scan: &Scan<'_>) -> Option<Vec<u8>> {
+        if !scan.irregular || self.rules.has(Rule::Json6) {
+            return None;
+        }
+        let mut kept = Vec::with_capacity(scan.text().len());
+        crate::json::print::canonical(scan.root(), &mut kept);
+        Some(kept)
     }
 
     fn scanned(&mut self, scan: &Scan<'_>, number: u64, bytes: &[u8]) -> Result<Flow, LimitError> {

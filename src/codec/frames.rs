@@ -14,6 +14,7 @@ const WINDOW_LOG: u32 = 27;
 const CHUNK: usize = 64 << 10;
 /// What the decoder wants of a frame first: magic and descriptor.
 const HEADER_START: usize = 5;
+const BLOCK_HEADER: usize = 3;
 
 /// Where a frame that starts at some place ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -364,8 +365,9 @@ impl<R: Read + Seek> Frames<R> {
         let bytes = self.window.bytes(at, CHUNK)?;
         let bytes = match end {
             Some(end) => &bytes[..bytes.len().min((end - at) as usize)],
-            // A call that fails gives nothing, not even blocks before the failure; so a torn frame goes in block by block.
-            None => &bytes[..bytes.len().min(self.wants.max(1))],
+            // A call that fails gives nothing, not even what came before the failure. So a torn frame goes in block by
+            // block, each apart from the header of the next one.
+            None => &bytes[..bytes.len().min(self.wants.saturating_sub(BLOCK_HEADER).max(1))],
         };
         let length = out.len();
         out.resize(length + 2 * CHUNK, 0);

@@ -270,10 +270,14 @@ impl Pairs {
     /// PAIR-2 behind a replace: the groups that it touched are whole.
     fn replace(&mut self, folded: &Folded<'_>, ordinal: Ordinal, sink: &mut Sink<'_>) -> Result<(), LimitError> {
         let surface = folded.admission.surface();
-        let shadows_waiting = !self.waiting.is_empty()
-            && self.tail.is_some_and(|tail| {
-                folded.admission.shadowed().contains(&tail) && self.in_open_step(&self.facts[tail as usize])
-            });
+        let again = self.requested(&self.facts[ordinal as usize]);
+        let waits = |key: &Digest| self.unanswered.contains_key(key) && !again.contains(key);
+        let shadows_waiting = folded.admission.shadowed().iter().any(|shadowed| match &self.facts[*shadowed as usize] {
+            fact @ Fact::Requests { calls, .. } if self.in_open_step(fact) => {
+                self.calls[calls.start as usize..calls.end as usize].iter().any(waits)
+            }
+            _ => false,
+        });
         let mut breach = shadows_waiting.then(|| "the replace shadows a call that is still unanswered".to_owned());
         // From the separator at or before the node in front, up to the end of the group behind the new node.
         let mut at = ordinal;
