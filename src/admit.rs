@@ -105,6 +105,13 @@ impl Admission {
         &self.sources
     }
 
+    /// Takes over the surface of another admission of the same dialect, such as one that folded a prefix again.
+    pub(crate) fn adopt(&mut self, folded: Admission) {
+        self.surface = folded.surface;
+        self.next = folded.next;
+        self.results = folded.results;
+    }
+
     /// Admits a run of events that are not on the surface and were checked by the codec (CODEC-1).
     pub fn admit_run(&mut self, count: u64) {
         self.next += count;

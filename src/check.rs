@@ -14,6 +14,7 @@ use crate::event::{Event, TypeId, UNLISTED, describe};
 use crate::finding::{Excerpt, Finding, Findings, Violation};
 use crate::json::{Scan, Scanner, Syntax, Value};
 use crate::limits::{EXCERPT, Limit, LimitError, Limits};
+use crate::log::{Log, Recorder};
 use crate::relation::{Folded, Place, Relations};
 use crate::repair::Recovery;
 use crate::rule::{Class, Rule, RuleSet};
@@ -125,6 +126,31 @@ impl Report {
 /// assert_eq!(rules, ["LIFE-1", "REPAIR-2"]);
 /// ```
 pub fn check(input: Input<'_>, options: &Options) -> Result<Report, FrameError> {
+    Ok(run(input, options, None)?.report)
+}
+
+/// A log that was read into memory.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What the check of it said.
+    pub report: Report,
+    /// The events that were folded: all of them, or those before the first rejected one. Empty when the log is
+    /// corrupt or unsupported.
+    pub log: Log,
+    /// The surface behind them.
+    pub admission: Admission,
+    /// What stands open behind them.
+    pub recovery: Recovery,
+}
+
+/// Reads a stored log into memory, through the same checks as [`check`].
+///
+/// `size` is how many bytes of text to expect, as far as that is known.
+pub fn load(input: Input<'_>, options: &Options, size: usize) -> Result<Loaded, FrameError> {
+    run(input, options, Some(Recorder::with_capacity(size)))
+}
+
+fn run(input: Input<'_>, options: &Options, recorder: Option<Recorder>) -> Result<Loaded, FrameError> {
     let search = match options.reading {
         Reading::Strict => true,
         Reading::Released(_) => false,
@@ -135,6 +161,7 @@ pub fn check(input: Input<'_>, options: &Options) -> Result<Report, FrameError> 
     };
     let compressed = lines.is_compressed();
     let mut checker = Checker::new(options, compressed);
+    checker.recorder = recorder;
     loop {
         match lines.next()? {
             Item::Line { bytes, number, ended } => {
@@ -192,7 +219,7 @@ struct Checker<'o> {
     lines: u64,
     /// File line of the last line that a finished frame held.
     frame_lines: u64,
-    unended_in_frame: bool,
+    recorder: Option<Recorder>,
     /// The log has no header line and could be a tutorial: whether a message with an id was seen.
     identified: Option<bool>,
 }
@@ -221,7 +248,7 @@ impl<'o> Checker<'o> {
             last: UNLISTED,
             lines: 0,
             frame_lines: 0,
-            unended_in_frame: false,
+            recorder: None,
             identified: None,
         };
         checker.use_dialect(dialect);
@@ -342,6 +369,9 @@ impl<'o> Checker<'o> {
             let text = "the header has no newline, but is published whole";
             return Err(Violation::new(Rule::Store1, scan.text().len(), text));
         }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.header(scan.text());
+        }
         self.inherited = header::inherited(dialect, root);
         self.relations = Relations::new(self.rules, self.inherited.unwrap_or(0));
         if self.options.notes {
@@ -370,7 +400,6 @@ impl<'o> Checker<'o> {
         }
         if !ended {
             if self.compressed {
-                self.unended_in_frame = true;
                 let text = "the last line of a complete frame has no newline; no line spans two frames";
                 let violation = Violation::new(Rule::Codec3, bytes.len(), text);
                 self.damaged(violation, number, bytes, true);
@@ -460,6 +489,10 @@ impl<'o> Checker<'o> {
             }
             Ok(admitted) => {
                 self.events += 1;
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.event(bytes, scan, event, &admitted, &self.admission);
+                    bound_held(recorder, &self.options.limits, line)?;
+                }
                 self.spelling(scan, line, Some(admitted.seq));
                 let folded = Folded { event, admitted, admission: &self.admission, line };
                 self.recovery.fold(&folded);
@@ -516,6 +549,11 @@ impl<'o> Checker<'o> {
         }
         self.admission.admit_run(row.count);
         self.events += row.count;
+        if let Some(recorder) = &mut self.recorder {
+            let chunk = self.admission.types().find(b"assistant/chunk").map_or(UNLISTED, |(place, _)| place);
+            recorder.row(bytes, row.count, chunk);
+            bound_held(recorder, &self.options.limits, line)?;
+        }
         self.spelling(scan, line, Some(row.first));
         self.recovery.fold_row(&row);
         let mut found = vec![];
@@ -592,7 +630,8 @@ impl<'o> Checker<'o> {
             if headed && self.lines != 1 {
                 let text = format!("the first frame holds exactly the header line, found {} lines", self.lines);
                 let line = self.lines.min(2);
-                let finding = self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, None, &[]);
+                let seq = (line > 1).then_some(0);
+                let finding = self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, seq, &[]);
                 self.fatal = Some(finding);
             }
         }
@@ -630,7 +669,7 @@ impl<'o> Checker<'o> {
         Finding { rule, class, line, column: at as u64 + 1, seq, message, help, stage, excerpt }
     }
 
-    fn finish(mut self, bytes: u64) -> Report {
+    fn finish(mut self, bytes: u64) -> Loaded {
         if self.first_line && self.fatal.is_none() && self.dialect().header.is_some() {
             let text = if self.compressed && bytes == 0 && self.damage.is_some() {
                 "the first frame is incomplete, so there is no header"
@@ -685,8 +724,11 @@ impl<'o> Checker<'o> {
         let number = self.recovery.open_turn_number().unwrap_or_default();
         let (rule, place, text) = match self.recovery.obstacle() {
             Some(obstacle) if self.rules.has(Rule::Repair6) => {
-                let text = format!("turn {number} is open, but a call in it has no id that a result could answer");
-                (Rule::Repair6, obstacle.place, text)
+                let text = format!(
+                    "turn {number} is open, but the call in line {} has no id that a result could answer",
+                    obstacle.place.line
+                );
+                (Rule::Repair6, place, text)
             }
             _ => {
                 let step = if self.recovery.in_step() { " inside a step" } else { "" };
@@ -700,16 +742,30 @@ impl<'o> Checker<'o> {
         }
     }
 
-    fn report(self, findings: Findings, events: u64, bytes: u64) -> Report {
-        let surface = self.admission.surface();
+    fn report(self, findings: Findings, events: u64, bytes: u64) -> Loaded {
+        let dialect = Arc::clone(self.dialect());
+        let void = findings.strongest() >= Some(Class::Corrupt);
+        let admission =
+            if void { Admission::new(Arc::clone(&dialect), self.options.reading) } else { self.admission };
+        let recorder = if void { None } else { self.recorder };
+        let log = recorder.unwrap_or_default().finish(Arc::clone(&dialect), Arc::clone(admission.types()));
+        let recovery = if void { Recovery::new(&dialect) } else { self.recovery };
+        let surface = admission.surface();
         let surface = SurfaceFacts {
             nodes: surface.len() as u64,
             replaces: surface.generation(),
             messages: surface.messages() as u64,
         };
-        let surface = if events == 0 { SurfaceFacts::default() } else { surface };
-        Report { dialect: self.dialect().name.clone(), events, findings, header: self.header, surface, bytes }
+        let report = Report { dialect: dialect.name.clone(), events, findings, header: self.header, surface, bytes };
+        Loaded { report, log, admission, recovery }
     }
+}
+
+fn bound_held(recorder: &Recorder, limits: &Limits, line: u64) -> Result<(), LimitError> {
+    if recorder.size() > limits.held {
+        return Err(LimitError { limit: Limit::Held, bound: limits.held, line });
+    }
+    Ok(())
 }
 
 /// The line, or the part of it around a place.

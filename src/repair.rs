@@ -45,6 +45,11 @@ impl Recovery {
         Recovery { results: dialect.repair.results, ..Recovery::default() }
     }
 
+    /// A log of `count` events at whose end nothing is open.
+    pub(crate) fn at(dialect: &Dialect, count: u64) -> Self {
+        Recovery { next: count, ..Recovery::new(dialect) }
+    }
+
     /// Folds one admitted event.
     pub fn fold(&mut self, folded: &Folded<'_>) {
         let event = folded.event;

@@ -53,6 +53,16 @@ impl Order {
         self.length == 0
     }
 
+    /// Whether another order shares this one's tree, so that both are the same without a look inside.
+    pub fn is_same(&self, other: &Order) -> bool {
+        match (&self.root, &other.root) {
+            (None, None) => true,
+            (Some(Tree::Leaf(one)), Some(Tree::Leaf(two))) => Arc::ptr_eq(one, two),
+            (Some(Tree::Inner(one)), Some(Tree::Inner(two))) => Arc::ptr_eq(one, two),
+            _ => false,
+        }
+    }
+
     /// Sets the seq at `anchor`.
     pub fn insert(&mut self, anchor: u32, seq: u32) {
         while u64::from(anchor) >> (BITS * (self.height + 1)) > 0 {

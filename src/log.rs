@@ -1,0 +1,468 @@
+//! The log in memory: append-only, frozen text, free to copy.
+//!
+//! What was loaded stays in one immutable buffer, addressed by small records; what is appended goes into chunks that
+//! held copies share. A copy is a snapshot: it never grows and never changes (LIVE-5, PROJ-4).
+
+use crate::admit::{Admission, Admitted, Change};
+use crate::codec::rows::{Row, Tag};
+use crate::dialect::{Dialect, Reading, Role, Types};
+use crate::event::{Event, Seq, TypeId, UNLISTED};
+use crate::json::{Scan, Scanner, Value, print};
+use crate::shape;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+/// Events in a chunk of appended ones.
+const CHUNK: usize = 256;
+/// Records in a block of loaded ones, so that growing never moves many.
+const BLOCK: usize = 8192;
+
+/// Flags of an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Flags(u16);
+
+impl Flags {
+    /// Projects to a message.
+    const MESSAGE: u16 = 1;
+    /// On the surface by a replace.
+    const REPLACE: u16 = 2;
+    /// A member of a packed row; `message` is its place in the row.
+    const MEMBER: u16 = 4;
+    /// The text is not canonical; its canonical form is kept apart.
+    const SPELLED: u16 = 8;
+
+    fn has(self, flag: u16) -> bool {
+        self.0 & flag != 0
+    }
+}
+
+/// Where a loaded event is: 24 bytes an event beside the text.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    at: u64,
+    length: u32,
+    message: u32,
+    message_length: u32,
+    kind: TypeId,
+    flags: Flags,
+}
+
+/// What was loaded.
+#[derive(Debug, Default)]
+struct Base {
+    text: Vec<u8>,
+    blocks: Vec<Vec<Record>>,
+    count: u64,
+    /// Canonical lines of the events that were spelled otherwise, by seq.
+    canonical: Vec<u8>,
+    spelled: Vec<(u32, Record)>,
+}
+
+impl Base {
+    fn push(&mut self, record: Record) {
+        match self.blocks.last_mut() {
+            Some(block) if block.len() < BLOCK => block.push(record),
+            _ => {
+                let mut block = Vec::with_capacity(BLOCK);
+                block.push(record);
+                self.blocks.push(block);
+            }
+        }
+        self.count += 1;
+    }
+
+    fn record(&self, seq: u64) -> Record {
+        self.blocks[seq as usize / BLOCK][seq as usize % BLOCK]
+    }
+
+    /// The record and text of an event's canonical line.
+    fn canonical(&self, seq: u64, record: Record) -> (Record, &[u8]) {
+        if !record.flags.has(Flags::SPELLED) {
+            return (record, slice(&self.text, record));
+        }
+        match self.spelled.binary_search_by_key(&(seq as u32), |(spelled, _)| *spelled) {
+            Ok(place) => {
+                let record = self.spelled[place].1;
+                (record, slice(&self.canonical, record))
+            }
+            Err(_) => (record, slice(&self.text, record)),
+        }
+    }
+}
+
+fn slice(text: &[u8], record: Record) -> &[u8] {
+    &text[record.at as usize..record.at as usize + record.length as usize]
+}
+
+/// An appended event.
+#[derive(Clone, Debug)]
+struct Own {
+    line: Arc<[u8]>,
+    message: u32,
+    message_length: u32,
+    kind: TypeId,
+    flags: Flags,
+}
+
+/// Slots that are filled once, in order; sharing a chunk while it grows is safe because what is filled never changes.
+#[derive(Debug)]
+struct Chunk {
+    slots: Box<[OnceLock<Own>]>,
+}
+
+impl Chunk {
+    fn new() -> Arc<Self> {
+        Arc::new(Chunk { slots: (0..CHUNK).map(|_| OnceLock::new()).collect() })
+    }
+}
+
+/// A log of events. Copying it takes a snapshot in O(1).
+#[derive(Clone, Debug)]
+pub struct Log {
+    dialect: Arc<Dialect>,
+    types: Arc<Types>,
+    header: Option<Arc<[u8]>>,
+    base: Arc<Base>,
+    /// How many of the loaded events belong to this log.
+    base_count: u64,
+    sealed: Arc<Vec<Arc<Chunk>>>,
+    open: Arc<Chunk>,
+    own_count: u64,
+}
+
+impl Log {
+    /// An empty log; `header` is its header line without newline, where the dialect has one.
+    pub fn new(dialect: Arc<Dialect>, header: Option<Arc<[u8]>>) -> Self {
+        let types = Arc::new(Types::new(&dialect));
+        Log::over(dialect, types, header, Arc::new(Base::default()))
+    }
+
+    fn over(dialect: Arc<Dialect>, types: Arc<Types>, header: Option<Arc<[u8]>>, base: Arc<Base>) -> Self {
+        let base_count = base.count;
+        Log { dialect, types, header, base, base_count, sealed: Arc::default(), open: Chunk::new(), own_count: 0 }
+    }
+
+    /// Number of events.
+    pub fn len(&self) -> u64 {
+        self.base_count + self.own_count
+    }
+
+    /// True when there is no event.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The dialect.
+    pub fn dialect(&self) -> &Arc<Dialect> {
+        &self.dialect
+    }
+
+    /// The dialect's types.
+    pub fn types(&self) -> &Arc<Types> {
+        &self.types
+    }
+
+    /// The header line as it was read or made, without its newline.
+    pub fn header(&self) -> Option<&[u8]> {
+        self.header.as_deref()
+    }
+
+    /// Whether two logs are snapshots of the same one, so that equal seqs mean equal events as far as both reach.
+    pub fn is_same(&self, other: &Log) -> bool {
+        Arc::ptr_eq(&self.base, &other.base)
+            && (Arc::ptr_eq(&self.open, &other.open) || (self.own_count == 0 && other.own_count == 0))
+    }
+
+    fn own(&self, seq: u64) -> Option<&Own> {
+        let place = usize::try_from(seq.checked_sub(self.base_count)?).ok()?;
+        if place as u64 >= self.own_count {
+            return None;
+        }
+        let chunk = self.sealed.get(place / CHUNK).unwrap_or(&self.open);
+        chunk.slots[place % CHUNK].get()
+    }
+
+    /// What the type of an event means to the folds.
+    pub fn role(&self, seq: Seq) -> Role {
+        self.types.get(self.kind(seq)).map_or(Role::Other, |entry| entry.role)
+    }
+
+    fn kind(&self, seq: Seq) -> TypeId {
+        if seq < self.base_count { self.base.record(seq).kind } else { self.own(seq).map_or(UNLISTED, |own| own.kind) }
+    }
+
+    fn flags(&self, seq: Seq) -> Flags {
+        if seq < self.base_count {
+            self.base.record(seq).flags
+        } else {
+            self.own(seq).map_or(Flags::default(), |own| own.flags)
+        }
+    }
+
+    /// Whether an event got on the surface by replacing a span.
+    pub fn is_replace(&self, seq: Seq) -> bool {
+        self.flags(seq).has(Flags::REPLACE)
+    }
+
+    /// The canonical bytes of the message that an event projects to (PROJ-1), if it does.
+    #[inline]
+    pub fn message(&self, seq: Seq) -> Option<&[u8]> {
+        if seq < self.base_count {
+            let record = self.base.record(seq);
+            if !record.flags.has(Flags::MESSAGE) {
+                return None;
+            }
+            let (record, line) = self.base.canonical(seq, record);
+            return line.get(record.message as usize..(record.message + record.message_length) as usize);
+        }
+        let own = self.own(seq).filter(|own| own.flags.has(Flags::MESSAGE))?;
+        own.line.get(own.message as usize..(own.message + own.message_length) as usize)
+    }
+
+    /// The canonical line of an event. Members of packed rows are unpacked, which costs their place in the row: to
+    /// walk many events use [`Log::events`].
+    pub fn line(&self, seq: Seq) -> Option<Cow<'_, [u8]>> {
+        if seq >= self.base_count {
+            return self.own(seq).map(|own| Cow::Borrowed(&*own.line));
+        }
+        let record = self.base.record(seq);
+        if record.flags.has(Flags::MEMBER) {
+            let mut out = None;
+            unpack(slice(&self.base.text, record), |place, line| {
+                if place == record.message {
+                    out = Some(line.to_vec());
+                }
+            });
+            return out.map(Cow::Owned);
+        }
+        Some(Cow::Borrowed(self.base.canonical(seq, record).1))
+    }
+
+    /// The canonical lines of all events, in order.
+    pub fn events(&self) -> Events<'_> {
+        Events { log: self, next: 0, row: vec![].into_iter(), row_end: 0 }
+    }
+
+    /// The first `count` events as a log of its own; what either log gets later does not reach the other (FORK-4).
+    pub fn prefix(&self, count: u64) -> Log {
+        let mut log = Log::over(
+            Arc::clone(&self.dialect),
+            Arc::clone(&self.types),
+            self.header.clone(),
+            Arc::clone(&self.base),
+        );
+        log.base_count = self.base_count.min(count);
+        for seq in self.base_count..count.min(self.len()) {
+            if let Some(own) = self.own(seq) {
+                log.push_own(own.clone());
+            }
+        }
+        log
+    }
+
+    /// The same events under another header line.
+    pub fn with_header(self, header: Option<Arc<[u8]>>) -> Log {
+        Log { header, ..self }
+    }
+
+    /// The one place that pushes: an event that admission passed.
+    pub(crate) fn push(&mut self, line: Arc<[u8]>, kind: TypeId, admitted: &Admitted<'_>) {
+        let (message, message_length) = match admitted.message {
+            Some(message) => (message.at() as u32, (message.end() - message.at()) as u32),
+            None => (0, 0),
+        };
+        self.push_own(Own { line, message, message_length, kind, flags: flags(admitted) });
+    }
+
+    fn push_own(&mut self, own: Own) {
+        let place = self.own_count as usize;
+        // A snapshot of this log may have been continued on its own; then the slot is taken and the chunk is copied.
+        if let Err(own) = self.open.slots[place % CHUNK].set(own) {
+            let copy = Chunk::new();
+            for (slot, old) in copy.slots.iter().zip(&self.open.slots[..place % CHUNK]) {
+                if let Some(old) = old.get() {
+                    let _ = slot.set(old.clone());
+                }
+            }
+            let _ = copy.slots[place % CHUNK].set(own);
+            self.open = copy;
+        }
+        self.own_count += 1;
+        if self.own_count.is_multiple_of(CHUNK as u64) {
+            let full = std::mem::replace(&mut self.open, Chunk::new());
+            Arc::make_mut(&mut self.sealed).push(full);
+        }
+    }
+
+    /// Folds the first `count` events again: the surface as it stood then.
+    ///
+    /// `each` sees every event that changed the surface, after it was folded.
+    pub fn refold(&self, count: u64, mut each: impl FnMut(&Admission, Seq, Change)) -> Admission {
+        // The events were admitted once; nothing needs to be checked again, and rules that a looser reading did not
+        // enforce must not stop them now.
+        let unchecked = Dialect { rules: Default::default(), ..(*self.dialect).clone() };
+        let mut admission = Admission::new(Arc::new(unchecked), Reading::Strict);
+        let mut scanner = Scanner::new(u64::MAX);
+        for seq in 0..count.min(self.len()) {
+            if !matches!(self.role(seq), Role::Surface(_)) {
+                admission.admit_run(1);
+                continue;
+            }
+            let line = self.line(seq).unwrap_or_default();
+            let Ok(scan) = scanner.scan(&line) else { continue };
+            let event = Event::read(scan.root(), &self.types, UNLISTED);
+            match admission.admit(&scan, &event) {
+                Ok(admitted) => each(&admission, seq, admitted.change),
+                Err(_) => admission.skip(),
+            }
+        }
+        admission
+    }
+}
+
+fn flags(admitted: &Admitted<'_>) -> Flags {
+    let message = if admitted.message.is_some() { Flags::MESSAGE } else { 0 };
+    let replace = if matches!(admitted.change, Change::Replace(_)) { Flags::REPLACE } else { 0 };
+    Flags(message | replace)
+}
+
+/// Gives every event of a packed row as a canonical line.
+fn unpack(line: &[u8], mut each: impl FnMut(u32, &[u8])) {
+    let mut scanner = Scanner::new(u64::MAX);
+    let Ok(scan) = scanner.scan(line) else { return };
+    let root = scan.root();
+    let tag = root.get("type").and_then(|kind| kind.as_str()).and_then(Tag::of);
+    let Some(row) = tag.and_then(|tag| Row::read(root, tag).ok()) else { return };
+    let mut out = Vec::new();
+    for (place, member) in row.members().enumerate() {
+        out.clear();
+        row.unpack(&member, &mut out);
+        each(place as u32, &out);
+    }
+}
+
+/// Walks the canonical lines of a log.
+pub struct Events<'a> {
+    log: &'a Log,
+    next: u64,
+    row: std::vec::IntoIter<Vec<u8>>,
+    row_end: u64,
+}
+
+impl<'a> Iterator for Events<'a> {
+    type Item = Cow<'a, [u8]>;
+
+    fn next(&mut self) -> Option<Cow<'a, [u8]>> {
+        let seq = self.next;
+        if seq >= self.log.len() {
+            return None;
+        }
+        self.next += 1;
+        if seq < self.row_end {
+            return self.row.next().map(Cow::Owned);
+        }
+        if seq < self.log.base_count {
+            let record = self.log.base.record(seq);
+            if record.flags.has(Flags::MEMBER) {
+                let mut lines = vec![];
+                unpack(slice(&self.log.base.text, record), |_, line| lines.push(line.to_vec()));
+                self.row_end = seq + lines.len() as u64;
+                self.row = lines.into_iter();
+                return self.row.next().map(Cow::Owned);
+            }
+        }
+        self.log.line(seq)
+    }
+}
+
+/// Builds a log from lines that the checker passed.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    base: Base,
+    header: Option<Arc<[u8]>>,
+}
+
+impl Recorder {
+    /// `size` is how much text to expect.
+    pub(crate) fn with_capacity(size: usize) -> Self {
+        Recorder { base: Base { text: Vec::with_capacity(size), ..Base::default() }, header: None }
+    }
+
+    /// Bytes of text kept so far.
+    pub(crate) fn size(&self) -> u64 {
+        self.base.text.len() as u64
+    }
+
+    pub(crate) fn header(&mut self, line: &[u8]) {
+        self.header = Some(line.into());
+    }
+
+    pub(crate) fn event(
+        &mut self,
+        bytes: &[u8],
+        scan: &Scan<'_>,
+        event: &Event<'_>,
+        admitted: &Admitted<'_>,
+        admission: &Admission,
+    ) {
+        let span = |message: Value<'_>| (message.at() as u32, (message.end() - message.at()) as u32);
+        let (message, message_length) = admitted.message.map_or((0, 0), span);
+        let mut record = Record {
+            at: self.base.text.len() as u64,
+            length: bytes.len() as u32,
+            message,
+            message_length,
+            kind: event.type_id,
+            flags: flags(admitted),
+        };
+        self.base.text.extend_from_slice(bytes);
+        self.base.text.push(b'\n');
+        // A text that was read as another one (invalid UTF-8 under a looser reading) is not its own form either.
+        if !scan.is_canonical() || scan.text() != bytes {
+            record.flags.0 |= Flags::SPELLED;
+            let spelled = self.spelled(scan, record, admission);
+            self.base.spelled.push((self.base.count as u32, spelled));
+        }
+        self.base.push(record);
+    }
+
+    /// Keeps the canonical form of a line that was spelled otherwise.
+    #[cold]
+    fn spelled(&mut self, scan: &Scan<'_>, record: Record, admission: &Admission) -> Record {
+        let at = self.base.canonical.len();
+        print::canonical(scan.root(), &mut self.base.canonical);
+        let line = &self.base.canonical[at..];
+        let mut spelled = Record { at: at as u64, length: line.len() as u32, ..record };
+        let mut scanner = Scanner::new(u64::MAX);
+        if record.flags.has(Flags::MESSAGE)
+            && let Ok(scan) = scanner.scan(line)
+            && let event = Event::read(scan.root(), admission.types(), record.kind)
+            && let Role::Surface(place) = event.role
+            && let Some(message) = shape::message(&admission.dialect().surface[usize::from(place)], &event)
+        {
+            spelled.message = message.at() as u32;
+            spelled.message_length = (message.end() - message.at()) as u32;
+        }
+        spelled
+    }
+
+    pub(crate) fn row(&mut self, bytes: &[u8], count: u64, chunk: TypeId) {
+        let at = self.base.text.len() as u64;
+        self.base.text.extend_from_slice(bytes);
+        self.base.text.push(b'\n');
+        for place in 0..count {
+            self.base.push(Record {
+                at,
+                length: bytes.len() as u32,
+                message: place as u32,
+                message_length: 0,
+                kind: chunk,
+                flags: Flags(Flags::MEMBER),
+            });
+        }
+    }
+
+    pub(crate) fn finish(self, dialect: Arc<Dialect>, types: Arc<Types>) -> Log {
+        Log::over(dialect, types, self.header, Arc::new(self.base))
+    }
+}
