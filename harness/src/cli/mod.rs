@@ -17,8 +17,10 @@ pub mod render;
 pub mod rules;
 pub mod sarif;
 pub mod select;
+pub mod show;
 pub mod source;
 pub mod summary;
+pub mod timeline;
 pub mod walk;
 
 use clap::{Parser, Subcommand};
@@ -53,6 +55,8 @@ Exit codes:
 pub enum Command {
     /// Checks logs against every rule of the contract
     Check(check::Args),
+    /// Prints what a log derives to, at any point of its history
+    Show(show::Args),
     /// Lists the rules of the contract, or explains one
     Rules(rules::Args),
 }
@@ -61,6 +65,7 @@ impl Command {
     fn run(&self, global: &Global) -> Result<Exit, Failure> {
         match self {
             Command::Check(args) => check::run(args, global),
+            Command::Show(args) => show::run(args, global),
             Command::Rules(args) => rules::run(args, global),
         }
     }

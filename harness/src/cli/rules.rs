@@ -188,6 +188,8 @@ fn explain(rule: Rule, paint: Paint) -> String {
             for accepts in [true, false] {
                 match Example::of(rule, accepts) {
                     Some(example) => show(example, paint, &mut out),
+                    // One sentence says it for both.
+                    None if accepts && Example::of(rule, false).is_none() => {}
                     None => out.push_str(&format!("\n{}\n", absent(rule))),
                 }
             }
