@@ -281,24 +281,24 @@ impl<'a> Reporter<'a> {
     }
 
     fn outcome(&mut self, log: &Log, outcome: Outcome, progress: &Progress) -> Result<(), Failure> {
-        let name = log.name();
-        progress.show(&name);
+        let (name, title) = (log.name(), log.title());
+        progress.show(&title);
         match outcome {
             Outcome::Checked(report) => {
                 if self.counts(&report) {
                     self.exit = self.exit.and(Exit::Findings);
                 }
-                self.summary.add(&name, &report);
+                self.summary.add(&title, &report);
                 if let Some(sarif) = &mut self.sarif {
                     sarif.add(&name, &report);
                 }
                 if let Some(junit) = &mut self.junit {
                     junit.add(&name, &report, self.args.allow.contains(&Allowed::Repairable));
                 }
-                let text = if self.json { self.json(name, &report)? } else { self.human(&name, &report) };
+                let text = if self.json { self.json(name, &report)? } else { self.human(&title, &report) };
                 progress.aside(|| print(&text))?;
             }
-            Outcome::Unreadable(why) => progress.aside(|| self.unreadable(&name, &why)),
+            Outcome::Unreadable(why) => progress.aside(|| self.unreadable(&title, &why)),
             Outcome::Interrupted => self.exit = self.exit.and(Exit::Interrupted),
         }
         Ok(())

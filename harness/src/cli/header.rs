@@ -38,7 +38,8 @@ pub fn lines<'a>(log: &Log, limits: Limits, count: &'a AtomicU64) -> Option<Line
 
 /// Reads the header of a log; nothing where it has none, or none that can be read.
 pub fn read(log: &Log, limits: Limits) -> Option<Kin> {
-    if log.is_stdin() {
+    // A pipe can be read only once, and that is the check's turn.
+    if log.is_stdin() || !log.path.metadata().is_ok_and(|data| data.is_file()) {
         return None;
     }
     let count = AtomicU64::new(0);

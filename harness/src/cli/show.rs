@@ -161,7 +161,7 @@ impl Source {
     }
 
     fn name(&self) -> String {
-        self.log.name()
+        self.log.title()
     }
 
     fn failed(&self, why: &str) -> Failure {

@@ -20,9 +20,14 @@ impl Log {
         self.path.as_os_str() == "-"
     }
 
-    /// The path as text; what is no Unicode is replaced.
+    /// The path as text, for programs; what is no Unicode is replaced.
     pub fn name(&self) -> String {
         self.path.to_string_lossy().into_owned()
+    }
+
+    /// The path for people.
+    pub fn title(&self) -> String {
+        if self.is_stdin() { "<stdin>".to_owned() } else { self.name() }
     }
 }
 
