@@ -170,8 +170,8 @@ fn what_may_not_be_read_is_told_and_the_rest_checked() {
     folder.write("a.jsonl", good());
     let closed = folder.write("b.jsonl", good());
     folder.write("locked/c.jsonl", good());
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0)).unwrap();
-    std::fs::set_permissions(folder.path("locked"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
+    std::fs::set_permissions(folder.path("locked"), std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&closed).is_err() {
         let ran = run(&["check", &folder.path(""), "--format", "json"]);
         assert_eq!((ran.code, ran.out.lines().count()), (Some(2), 1));

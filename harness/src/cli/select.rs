@@ -32,8 +32,10 @@ fn nearest(word: &str) -> Option<&'static str> {
     }
     let word = word.to_ascii_uppercase();
     let names = Rule::ALL.iter().flat_map(|rule| [rule.id(), rule.area()]);
-    let best = names.map(|name| (distance(&word, name), name)).min_by_key(|(distance, _)| *distance)?;
-    (best.0 <= 2).then_some(best.1)
+    // A word with a number means an id, one without means an area.
+    let numbered = |name: &str| name.contains(|c: char| c.is_ascii_digit());
+    let rank = |name: &str| (distance(&word, name), numbered(&word) != numbered(name));
+    names.map(|name| (rank(name), name)).min().filter(|((distance, _), _)| *distance <= 2).map(|(_, name)| name)
 }
 
 /// Levenshtein's distance.

@@ -27,7 +27,7 @@ pub fn print(view: &View, report: &Report, paint: Paint) -> String {
         start: None,
         chunks: 0,
         surface: Surface::new(&view.log),
-        header: None,
+        around: None,
     };
     story.head(view);
     story.events(view);
@@ -87,7 +87,8 @@ struct Story<'a> {
     /// Chunks since the last line that told of them.
     chunks: u64,
     surface: Surface,
-    header: Option<RequestHeader>,
+    /// Bytes of a request of the header in force without its messages.
+    around: Option<u64>,
 }
 
 impl Story<'_> {
@@ -178,20 +179,13 @@ impl Story<'_> {
     fn request(&mut self, boundary: &request::Boundary, time: Option<i64>) {
         let messages = self.surface.before(boundary.count);
         let attempt = if boundary.attempt > 1 { format!(", attempt {}", boundary.attempt) } else { String::new() };
-        let base = match &self.header {
-            // What stands around the messages is printed without them, and the messages are only added up.
-            Some(header) => {
-                let empty = self.log.prefix(0);
-                let history = History::new(&empty, &empty.refold(0, |_, _, _| {}));
-                Request::new(header, history).to_bytes().len() as u64
-            }
-            None => {
-                let said = format!("request{attempt}: no header was logged, so it cannot be rebuilt");
-                self.line(None, time, &self.paint.dim(said));
-                return;
-            }
+        let Some(around) = self.around else {
+            let said = format!("request{attempt}: no header was logged, so it cannot be rebuilt");
+            self.line(None, time, &self.paint.dim(said));
+            return;
         };
-        let size = base + messages.bytes + messages.count.saturating_sub(1);
+        // The messages were added up; between two of them stands a comma.
+        let size = around + messages.bytes + messages.count.saturating_sub(1);
         let said = format!(
             "request of turn {}, step {}{attempt}: {}, {}",
             boundary.turn,
@@ -200,6 +194,12 @@ impl Story<'_> {
             bytes(size)
         );
         self.line(None, time, &self.paint.put(AnsiColor::Blue.on_default(), said));
+    }
+
+    fn around(&self, header: &RequestHeader) -> u64 {
+        let empty = self.log.prefix(0);
+        let history = History::new(&empty, &empty.refold(0, |_, _, _| {}));
+        Request::new(header, history).to_bytes().len() as u64
     }
 
     fn tell(&mut self, seq: u64, role: Role, root: Value<'_>) -> Option<String> {
@@ -229,7 +229,7 @@ impl Story<'_> {
             }
             Role::Call => format!("call of {} ({})", shown("name"), shown("callId")),
             Role::RequestHeader => {
-                self.header = RequestHeader::read(self.log, seq);
+                self.around = RequestHeader::read(self.log, seq).map(|header| self.around(&header));
                 let config = |name: &str| {
                     root.path(&["data", "header", "config", name]).map_or("?".to_owned(), |value| plain(value, QUOTED))
                 };
