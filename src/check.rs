@@ -163,7 +163,7 @@ fn run(input: Input<'_>, options: &Options, recorder: Option<Recorder>) -> Resul
     let mut checker = Checker::new(options, compressed);
     checker.recorder = recorder;
     loop {
-        match lines.next()? {
+        match lines.read()? {
             Item::Line { bytes, number, ended } => {
                 if checker.line(bytes, number, ended).map_err(FrameError::Limit)? == Flow::Stop {
                     break;

@@ -337,11 +337,11 @@ impl Session {
     }
 
     /// Each part must be one JSON text by itself: otherwise it could close the envelope and open another.
-    fn whole<'p>(
+    fn whole(
         &mut self,
         line: &[u8],
         spans: impl Iterator<Item = (&'static str, usize)>,
-        parts: [(&'static str, Option<&'p [u8]>); 3],
+        parts: [(&'static str, Option<&[u8]>); 3],
     ) -> Result<(), AppendError> {
         if let Ok(text) = simdutf8::basic::from_utf8(line)
             && let Ok(scan) = self.scanner.scan(text.as_bytes())

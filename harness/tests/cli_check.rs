@@ -35,7 +35,11 @@ fn exit_codes() {
     assert_eq!(run(&["check", &bad, "--exit-zero"]).code, Some(0));
     assert_eq!(run(&["check", &missing]).code, Some(2));
     assert_eq!(run(&["check", &missing, "--exit-zero"]).code, Some(2));
-    assert_eq!(run(&["check", &bad, &missing]).code, Some(2), "an unreadable file gives 2 even beside findings");
+    assert_eq!(
+        run(&["check", &bad, &missing]).code,
+        Some(2),
+        "an unreadable file gives 2 even beside findings"
+    );
     assert_eq!(run(&["check", &empty]).code, Some(3));
     assert_eq!(run(&["check"]).code, Some(2));
     assert_eq!(run(&["check", &good, "--no-such-option"]).code, Some(2));
@@ -72,7 +76,11 @@ fn a_finding_without_an_event_has_seq_null() {
     let path = folder.write("a.jsonl", "");
     let ran = run(&["check", &path, "--format", "json"]);
     assert!(ran.out.contains(r#""verdict":"corrupt","events":0,"#), "{}", ran.out);
-    assert!(ran.out.contains(r#""rule":"STORE-1","class":"corrupt","line":1,"column":1,"seq":null,"#), "{}", ran.out);
+    assert!(
+        ran.out.contains(r#""rule":"STORE-1","class":"corrupt","line":1,"column":1,"seq":null,"#),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -81,7 +89,10 @@ fn the_released_reader_is_asked_only_with_an_equals_sign() {
     // A turn numbered 2 is LIFE-1 (publish); a repeated key is JSON-6, ours only.
     let path = folder.write(
         "a.jsonl",
-        log(&[r#"{"type":"turn/start","data":{"turn":2,"turn":2}}"#, r#"{"type":"turn/end","data":{"turn":2,"reason":{"kind":"completed"}}}"#]),
+        log(&[
+            r#"{"type":"turn/start","data":{"turn":2,"turn":2}}"#,
+            r#"{"type":"turn/end","data":{"turn":2,"reason":{"kind":"completed"}}}"#,
+        ]),
     );
     let strict = run(&["check", "--format", "json", &path]);
     assert_eq!(rules(&json(&strict.out)[0]), ["JSON-6"]);
@@ -98,7 +109,10 @@ fn the_released_reader_is_asked_only_with_an_equals_sign() {
 #[test]
 fn stdin_plain_and_compressed() {
     let plain = pipe(&["check", "-", "--format", "json"], good().as_bytes());
-    assert_eq!(plain.out, "{\"path\":\"-\",\"dialect\":\"dsh-v0\",\"verdict\":\"accept\",\"events\":7,\"findings\":[]}\n");
+    assert_eq!(
+        plain.out,
+        "{\"path\":\"-\",\"dialect\":\"dsh-v0\",\"verdict\":\"accept\",\"events\":7,\"findings\":[]}\n"
+    );
     let bytes = std::fs::read(corpora("sessions/compaction.jsonl.zstd")).unwrap();
     let compressed = pipe(&["check", "-", "--format", "json"], &bytes);
     assert_eq!(json(&compressed.out)[0]["events"], 75);
@@ -106,7 +120,10 @@ fn stdin_plain_and_compressed() {
     let held = pipe(&["check", "-", "--limit-held", "100"], &bytes);
     assert_eq!(held.code, Some(2));
     assert!(held.err.contains("--limit-held"), "{}", held.err);
-    assert_eq!(json(&pipe(&["check", "-", "--format", "json"], b"").out)[0]["findings"][0]["rule"], "STORE-1");
+    assert_eq!(
+        json(&pipe(&["check", "-", "--format", "json"], b"").out)[0]["findings"][0]["rule"],
+        "STORE-1"
+    );
     assert!(pipe(&["check", "-"], good().as_bytes()).out.contains("<stdin>: accept (7 events)"));
 }
 
@@ -136,7 +153,10 @@ fn folders() {
     std::fs::copy(corpora("sessions/compaction.jsonl.zstd"), folder.path("logs/d.zst")).unwrap();
     let logs = folder.path("logs");
     let names = |ran: &Ran| -> Vec<String> {
-        json(&ran.out).iter().map(|log| log["path"].as_str().unwrap().replace(&format!("{logs}/"), "")).collect()
+        json(&ran.out)
+            .iter()
+            .map(|log| log["path"].as_str().unwrap().replace(&format!("{logs}/"), ""))
+            .collect()
     };
     let ran = run(&["check", &logs, "--format", "json"]);
     assert_eq!(names(&ran), ["a/z.jsonl", "a.jsonl/inside.jsonl", "b.jsonl", "c.jsonl.zstd", "d.zst"]);
@@ -157,7 +177,9 @@ fn folders() {
         assert_eq!((broken.code, names(&broken)), (Some(2), names(&ran)));
         assert!(broken.err.contains("a/broken.jsonl"), "{}", broken.err);
         // On a pipe nobody writes to, reading would never end.
-        assert!(std::process::Command::new("mkfifo").arg(folder.path("logs/p.jsonl")).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo").arg(folder.path("logs/p.jsonl")).status().unwrap().success()
+        );
         assert_eq!(names(&run(&["check", &logs, "--format", "json"])), names(&ran));
     }
 }
@@ -200,7 +222,11 @@ fn selecting_and_ignoring() {
     assert_eq!(found(&["--ignore", "LIFE", "--ignore", "REPAIR-2"]), expect("", "accept", 0));
     let unknown = run(&["check", &path, "--select", "SURF-55"]);
     assert_eq!(unknown.code, Some(2));
-    assert!(unknown.err.contains("SURF-55") && unknown.err.contains("did you mean SURF-5?"), "{}", unknown.err);
+    assert!(
+        unknown.err.contains("SURF-55") && unknown.err.contains("did you mean SURF-5?"),
+        "{}",
+        unknown.err
+    );
 }
 
 #[test]
@@ -208,7 +234,9 @@ fn an_ignored_number_does_not_end_the_fold() {
     let folder = Folder::new();
     let rounded = r#"{"type":"session/title","data":{"title":"t","n":9007199254740993}}"#;
     let path = folder.write("a.jsonl", log(&[TURN, rounded, r#"{"type":"turn/start","data":{"turn":2}}"#]));
-    let log = |args: &[&str]| json(&run(&[&["check", path.as_str(), "--format", "json"], args].concat()).out)[0].clone();
+    let log = |args: &[&str]| {
+        json(&run(&[&["check", path.as_str(), "--format", "json"], args].concat()).out)[0].clone()
+    };
     assert_eq!((rules(&log(&[])), log(&[])["events"].as_u64()), (vec!["JSON-3"], Some(1)));
     let ignored = log(&["--ignore", "JSON-3"]);
     assert_eq!((rules(&ignored), ignored["events"].as_u64()), (vec!["LIFE-1", "REPAIR-2"], Some(3)));
@@ -222,7 +250,8 @@ fn keeping_going_and_capping() {
     assert_eq!((rules(stopped).len(), stopped["events"].as_u64()), (1, Some(1)));
     let all = &json(&run(&["check", &path, "--format", "json", "--keep-going"]).out)[0];
     assert_eq!((rules(all).len(), all["events"].as_u64(), &all["more"]), (3, Some(2), &Value::Null));
-    let capped = &json(&run(&["check", &path, "--format", "json", "--keep-going", "--max-findings", "2"]).out)[0];
+    let capped =
+        &json(&run(&["check", &path, "--format", "json", "--keep-going", "--max-findings", "2"]).out)[0];
     assert_eq!((rules(capped).len(), capped["more"].as_u64()), (2, Some(1)));
     let human = run(&["check", &path, "--keep-going", "--max-findings", "2"]);
     assert_eq!(human.out.matches("error[SURF-5]").count(), 2);
@@ -267,7 +296,10 @@ fn dialects() {
     let ran = run(&["check", &tutorial, "--format", "json"]);
     assert_eq!(json(&ran.out)[0]["dialect"], "tutorial");
     let forced = run(&["check", &tutorial, "--format", "json", "--dialect", "dsh-v0"]);
-    assert_eq!((&json(&forced.out)[0]["dialect"], rules(&json(&forced.out)[0])), (&Value::from("dsh-v0"), vec!["STORE-1"]));
+    assert_eq!(
+        (&json(&forced.out)[0]["dialect"], rules(&json(&forced.out)[0])),
+        (&Value::from("dsh-v0"), vec!["STORE-1"])
+    );
     let path = folder.write("a.jsonl", good());
     let unknown = run(&["check", &path, "--dialect", "klingon"]);
     assert!(unknown.code == Some(2) && unknown.err.contains("tutorial"), "{}", unknown.err);
@@ -301,7 +333,8 @@ fn nothing_in_a_log_reaches_the_terminal_as_a_command() {
     let folder = Folder::new();
     let hostile = "\u{1b}[31m\u{202e}\u{9b}\u{e000}:1:1\r\u{7}";
     let path = folder.write("a.jsonl", log(&[&TURN.replace("turn/start", &format!("x{hostile}"))]));
-    let odd = folder.write("b\u{1b}[2J.jsonl", log(&[&format!(r#"{{"type":"x{}","data":1}}"#, "\u{202e}\u{e000}")]));
+    let odd = folder
+        .write("b\u{1b}[2J.jsonl", log(&[&format!(r#"{{"type":"x{}","data":1}}"#, "\u{202e}\u{e000}")]));
     for path in [path, odd] {
         let ran = run(&["check", &path, "--color", "never"]);
         assert_eq!(ran.code, Some(1));
@@ -327,14 +360,16 @@ fn the_place_is_that_of_the_file_whatever_the_line_holds() {
     let folder = Folder::new();
     // Wide characters and a long text in front of the place: the column counts bytes, the caret stands under the value.
     let text = "步".repeat(3000);
-    let event = BAD_REPLACE.replace("\"content\":[]", &format!(r#""content":[{{"type":"text","text":"{text}"}}]"#));
+    let event =
+        BAD_REPLACE.replace("\"content\":[]", &format!(r#""content":[{{"type":"text","text":"{text}"}}]"#));
     let path = folder.write("a.jsonl", log(&[TURN, STEP, ASK, &event]));
     let line = folder.read("a.jsonl").lines().nth(4).unwrap().to_owned();
     let column = line.find("\"start\":0").unwrap() + 9;
     let ran = run(&["check", &path]);
     assert!(ran.out.contains(&format!("{path}:5:{column}\n")), "{}", ran.out);
     let lines: Vec<&str> = ran.out.lines().collect();
-    let caret = lines.iter().position(|line| line.trim_start().starts_with("| ") && line.contains('^')).unwrap();
+    let caret =
+        lines.iter().position(|line| line.trim_start().starts_with("| ") && line.contains('^')).unwrap();
     let shown = lines[caret - 1].chars().zip(lines[caret].chars()).find(|(_, mark)| *mark == '^').unwrap().0;
     assert_eq!(shown, '0', "{}", ran.out);
     assert!(lines[caret - 1].chars().count() < 110);
@@ -348,7 +383,18 @@ fn sarif_and_junit() {
     folder.write("logs/open.jsonl", log(&[TURN]));
     let (sarif, junit) = (folder.path("out.sarif"), folder.path("out.xml"));
     let logs = folder.path("logs");
-    let ran = run(&["check", &logs, "--sarif", &sarif, "--junit", &junit, "--format", "json", "--allow", "repairable"]);
+    let ran = run(&[
+        "check",
+        &logs,
+        "--sarif",
+        &sarif,
+        "--junit",
+        &junit,
+        "--format",
+        "json",
+        "--allow",
+        "repairable",
+    ]);
     assert_eq!(ran.code, Some(1));
     let sarif: Value = serde_json::from_str(&folder.read("out.sarif")).unwrap();
     assert_eq!(sarif["version"], "2.1.0");
@@ -412,7 +458,10 @@ fn forks_are_compared_with_their_parent() {
     let moved = child.replacen("/home/mo/puzzles", "/home/mo/elsewhere", 1);
     let (_folder, logs) = fork_family(&parent, &moved);
     assert_eq!(rules(&logs[0]), ["FORK-3"]);
-    assert_eq!((&logs[0]["findings"][0]["line"], &logs[0]["findings"][0]["seq"]), (&Value::from(1), &Value::Null));
+    assert_eq!(
+        (&logs[0]["findings"][0]["line"], &logs[0]["findings"][0]["seq"]),
+        (&Value::from(1), &Value::Null)
+    );
     let deeper = child.replacen("\"delegationDepth\":0", "\"delegationDepth\":1", 1);
     assert_eq!(rules(&fork_family(&parent, &deeper).1[0]), ["FORK-3"]);
 
@@ -481,5 +530,12 @@ fn an_interrupt_reports_what_was_found() {
     assert_eq!(json(&line)[0]["verdict"], "accept");
     let id = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    // Waiting for the child would close its stdin, which would end the log that it waits for.
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    };
+    assert_eq!(status.code(), Some(130));
 }

@@ -26,7 +26,8 @@ fn checked(folder: &str, options: &[&str]) -> std::collections::BTreeMap<String,
     text.lines()
         .map(|line| {
             let log: Value = serde_json::from_str(line).unwrap();
-            let path = Path::new(log["path"].as_str().unwrap()).file_name().unwrap().to_string_lossy().into_owned();
+            let path =
+                Path::new(log["path"].as_str().unwrap()).file_name().unwrap().to_string_lossy().into_owned();
             (path, log)
         })
         .collect()
@@ -35,7 +36,9 @@ fn checked(folder: &str, options: &[&str]) -> std::collections::BTreeMap<String,
 fn places(findings: &Value) -> BTreeSet<String> {
     let list = findings.as_array().map(Vec::as_slice).unwrap_or_default();
     list.iter()
-        .map(|finding| format!("{} {} {} {}", finding["rule"], finding["class"], finding["line"], finding["seq"]))
+        .map(|finding| {
+            format!("{} {} {} {}", finding["rule"], finding["class"], finding["line"], finding["seq"])
+        })
         .collect()
 }
 

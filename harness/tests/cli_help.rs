@@ -34,12 +34,20 @@ fn examples_of_the_help_run() {
     // Other commands bring their examples, and files that those need, with tests of their own.
     for command in ["check", "show", "rules"] {
         let help = run(&[command, "--help"]);
-        let examples: Vec<&str> =
-            help.out.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| line.starts_with("foldproof ")).collect();
+        let examples: Vec<&str> = help
+            .out
+            .lines()
+            .filter_map(|line| line.strip_prefix("  "))
+            .filter(|line| line.starts_with("foldproof "))
+            .collect();
         assert!(examples.len() >= 3, "{command} has examples");
         for example in examples {
-            let output =
-                Command::new("sh").args(["-c", example]).current_dir(&folder.0).env("PATH", &path).output().unwrap();
+            let output = Command::new("sh")
+                .args(["-c", example])
+                .current_dir(&folder.0)
+                .env("PATH", &path)
+                .output()
+                .unwrap();
             let code = output.status.code();
             assert!(code == Some(0) || code == Some(1), "{example}: {output:?}");
             assert!(!output.stdout.is_empty(), "{example}");
@@ -71,7 +79,11 @@ fn all_rules() {
 fn one_rule_explained() {
     let ran = run(&["rules", "surf-5"]);
     assert_eq!(ran.code, Some(0));
-    assert!(ran.out.contains("accepted: SURF-5.accept-") && ran.out.contains("violates it: SURF-5.violate-"), "{}", ran.out);
+    assert!(
+        ran.out.contains("accepted: SURF-5.accept-") && ran.out.contains("violates it: SURF-5.violate-"),
+        "{}",
+        ran.out
+    );
     assert!(ran.out.contains("error[SURF-5]"), "{}", ran.out);
     assert!(ran.out.lines().all(|line| line.chars().count() <= 110), "{}", ran.out);
     assert!(run(&["rules", "PROJ-2"]).out.contains("No file can show this rule."));

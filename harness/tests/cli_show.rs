@@ -6,7 +6,8 @@ mod support;
 
 use support::*;
 
-const ASKED: &str = r#"{"id":"u","role":"user","content":[{"type":"text","text":"Hi"}],"source":{"kind":"user"}}"#;
+const ASKED: &str =
+    r#"{"id":"u","role":"user","content":[{"type":"text","text":"Hi"}],"source":{"kind":"user"}}"#;
 const SAID: &str = r#"{"id":"a","role":"assistant","content":[{"type":"text","text":"Ho"}],"source":{"kind":"model","provider":"p","model":"m"}}"#;
 
 fn shown(path: &str, form: &str, more: &[&str]) -> String {
@@ -22,7 +23,8 @@ fn forms() {
     assert_eq!(shown(&path, "messages", &[]), format!("[{ASKED},{SAID}]"));
     assert_eq!(shown(&path, "transcript", &[]), format!("[{ASKED},{SAID}]"));
     assert_eq!(shown(&path, "header", &[]), r#"{"config":{"provider":"p","model":"m"},"system":"S"}"#);
-    let request = |messages: &str| format!(r#"{{"provider":"p","model":"m","messages":[{messages}],"system":"S"}}"#);
+    let request =
+        |messages: &str| format!(r#"{{"provider":"p","model":"m","messages":[{messages}],"system":"S"}}"#);
     assert_eq!(shown(&path, "request", &[]), request(&format!("{ASKED},{SAID}")));
     assert_eq!(shown(&path, "request", &["--turn", "1", "--step", "1"]), request(ASKED));
     assert_eq!(shown(&path, "inbox", &[]), r#"{"next-turn":[],"next-step":[]}"#);
@@ -48,7 +50,10 @@ fn replacements() {
         shown(&path, "surface", &[]),
         r#"{"nodes":[5],"replaceGeneration":1,"replacements":[{"seq":5,"start":2,"end":3,"shadowedSeqs":[2,3]}]}"#
     );
-    assert_eq!(shown(&path, "messages", &[]), r#"[{"id":"r","role":"user","content":[],"source":{"kind":"user"}}]"#);
+    assert_eq!(
+        shown(&path, "messages", &[]),
+        r#"[{"id":"r","role":"user","content":[],"source":{"kind":"user"}}]"#
+    );
     assert_eq!(shown(&path, "transcript", &[]), format!("[{ASKED},{SAID}]"));
     assert_eq!(shown(&path, "messages", &["--at", "4"]), format!("[{ASKED},{SAID}]"));
 }
@@ -60,7 +65,8 @@ fn every_session_derives_to_what_is_expected_of_it() {
         let expectations: serde_json::Value = serde_json::from_str(&text).unwrap();
         for (name, expected) in expectations.as_object().unwrap() {
             let path = corpora(&format!("{folder}/{name}"));
-            let parse = |form: &str| -> serde_json::Value { serde_json::from_str(&shown(&path, form, &[])).unwrap() };
+            let parse =
+                |form: &str| -> serde_json::Value { serde_json::from_str(&shown(&path, form, &[])).unwrap() };
             let length = |value: &serde_json::Value| value.as_array().unwrap().len() as u64;
             let surface = parse("surface");
             assert_eq!(surface["nodes"], expected["surface"], "{name}");
@@ -104,7 +110,9 @@ fn top_level_commas(text: &str) -> u64 {
 
 #[test]
 fn packed_compressed_and_plain_show_the_same() {
-    for (one, other) in [("retries.jsonl", "retries.packed.jsonl"), ("compaction.jsonl", "compaction.jsonl.zstd")] {
+    for (one, other) in
+        [("retries.jsonl", "retries.packed.jsonl"), ("compaction.jsonl", "compaction.jsonl.zstd")]
+    {
         let (one, other) = (corpora(&format!("sessions/{one}")), corpora(&format!("sessions/{other}")));
         for form in ["messages", "transcript", "surface", "request", "header", "inbox", "events"] {
             for more in [&[][..], &["--at", "15"], &["--turn", "1", "--step", "1"]] {
@@ -158,7 +166,8 @@ fn what_the_released_reader_would_not_open_is_not_shown() {
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""));
     assert!(ran.err.contains("error[SURF-5]"), "{}", ran.err);
     // A number that is rounded is a fault of ours only; the released reader takes its double.
-    let strict = folder.write("b.jsonl", log(&[r#"{"type":"session/title","data":{"title":1.0000000000000000001}}"#]));
+    let strict =
+        folder.write("b.jsonl", log(&[r#"{"type":"session/title","data":{"title":1.0000000000000000001}}"#]));
     let ran = run(&["show", &strict, "--as", "events"]);
     assert_eq!(
         (ran.code, ran.out.as_str()),
@@ -181,7 +190,8 @@ fn repaired() {
     assert_eq!(events(&[]), kept);
     assert_eq!(events(&["--repaired"]), [&kept[..], &["tool/result", "step/end", "turn/end"]].concat());
     assert_eq!(events(&["--repaired", "--at", "4"]).len(), 5);
-    let nameless = folder.write("b.jsonl", log(&[TURN, STEP, ASK, &call.replace("\"id\":\"c\"", "\"id\":\"\"")]));
+    let nameless =
+        folder.write("b.jsonl", log(&[TURN, STEP, ASK, &call.replace("\"id\":\"c\"", "\"id\":\"\"")]));
     let ran = run(&["show", &nameless, "--as", "events", "--repaired"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""));
     assert!(ran.err.contains("REPAIR-6"), "{}", ran.err);
@@ -189,7 +199,12 @@ fn repaired() {
 
 #[test]
 fn the_timeline_tells_requests_with_the_sizes_that_they_have() {
-    for name in ["compaction-over-compaction.jsonl", "retries.jsonl", "scattered-replaces.jsonl", "header-change.jsonl"] {
+    for name in [
+        "compaction-over-compaction.jsonl",
+        "retries.jsonl",
+        "scattered-replaces.jsonl",
+        "header-change.jsonl",
+    ] {
         let path = corpora(&format!("sessions/{name}"));
         let ran = run(&["show", &path, "--as", "timeline"]);
         assert_eq!(ran.code, Some(0));
@@ -204,15 +219,26 @@ fn the_timeline_tells_requests_with_the_sizes_that_they_have() {
             let messages = shown(&path, "messages", &more);
             let count = if messages == "[]" { 0 } else { 1 + top_level_commas(&messages) };
             assert!(request.contains(&format!("{count} message")), "{name}: {request}");
-            let told = if size < 1000 { format!("{size} B") } else { format!("{}.{} kB", size / 1000, size / 100 % 10) };
+            let told = if size < 1000 {
+                format!("{size} B")
+            } else {
+                format!("{}.{} kB", size / 1000, size / 100 % 10)
+            };
             assert!(request.ends_with(&told), "{name}: {request}, {size} bytes");
             seen += 1;
         }
         assert!(seen > 2, "{name}");
     }
     let fork = run(&["show", &corpora("sessions/fork-child.jsonl"), "--as", "timeline"]);
-    assert!(fork.out.contains("forked from session") && fork.out.contains("16 events are inherited"), "{}", fork.out);
+    assert!(
+        fork.out.contains("forked from session") && fork.out.contains("16 events are inherited"),
+        "{}",
+        fork.out
+    );
     let open = run(&["show", &corpora("sessions/interrupted-in-a-tool.jsonl"), "--as", "timeline"]);
     assert!(open.out.contains("needs repair:"), "{}", open.out);
-    assert_eq!(run(&["show", &corpora("sessions/inbox.jsonl"), "--as", "timeline", "--format", "json"]).code, Some(2));
+    assert_eq!(
+        run(&["show", &corpora("sessions/inbox.jsonl"), "--as", "timeline", "--format", "json"]).code,
+        Some(2)
+    );
 }

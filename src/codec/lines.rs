@@ -80,7 +80,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The next item.
-    pub fn next(&mut self) -> Result<Item<'_>, FrameError> {
+    pub fn read(&mut self) -> Result<Item<'_>, FrameError> {
         loop {
             if let Some(step) = memchr(b'\n', &self.buffer[self.searched..]) {
                 let end = self.searched + step;

@@ -248,7 +248,7 @@ impl Scanner {
         if self.deep_count == 0 {
             self.keys.push(Key { start: start as u32, end: end as u32, escaped });
             if let Some(frame) = self.frames.last_mut() {
-                let digit = escaped || matches!(pass.text[start], b'0'..=b'9');
+                let digit = escaped || pass.text[start].is_ascii_digit();
                 let index = if digit { array_index(&pass.text[start..end]) } else { None };
                 match index {
                     Some(index) if frame.indices <= u64::from(index) => frame.indices = u64::from(index) + 1,

@@ -1,23 +1,19 @@
 //! `foldproof check`: every rule of the contract, on real logs.
 
-use super::exit::{Exit, Failure, say};
+use super::exit::{Exit, Failure};
 use super::global::Global;
 use super::header::{self, Fork};
-use super::json::LogShape;
-use super::paint::Paint;
 use super::progress::Progress;
-use super::render::{Diagnostics, clean, width};
+use super::report::Reporter;
 use super::select::{self, Selector};
-use super::summary::{Summary, line};
 use super::walk::{self, Log};
-use super::{fork, interrupt, junit, sarif, source};
+use super::{fork, interrupt, source};
 use clap::ValueEnum;
 use foldproof::check::{Options, Report, check};
 use foldproof::codec::frames::FrameError;
 use foldproof::dialect::Reading;
 use foldproof::rule::{Class, RuleSet, Stage};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -114,16 +110,22 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     }
     let checker = Checker {
         options: options(args, global),
-        chosen: (!args.select.is_empty() || !args.ignore.is_empty()).then(|| select::chosen(&args.select, &args.ignore)),
-        forks: if args.reader.is_none() { header::forks(&found.logs, global.limits()) } else { BTreeMap::new() },
+        chosen: (!args.select.is_empty() || !args.ignore.is_empty())
+            .then(|| select::chosen(&args.select, &args.ignore)),
+        forks: if args.reader.is_none() {
+            header::forks(&found.logs, global.limits())
+        } else {
+            BTreeMap::new()
+        },
         logs: &found.logs,
         progress: &Progress::new(found.logs.iter().map(|log| log.size).sum()),
         shown: args.max_findings,
     };
-    let outcome = checker.run(args.jobs, |place, outcome| reporter.outcome(&found.logs[place], outcome, checker.progress));
+    let outcome = checker
+        .run(args.jobs, |place, outcome| reporter.outcome(&found.logs[place], outcome, checker.progress));
     checker.progress.finish();
     outcome?;
-    reporter.finish(args)
+    reporter.finish()
 }
 
 /// The report files are written over what was there, as in any CI; a log that was named is not.
@@ -131,7 +133,10 @@ fn refuse_overwriting(args: &Args, logs: &[Log]) -> Result<(), Failure> {
     for out in [&args.sarif, &args.junit].into_iter().flatten() {
         let Ok(target) = out.canonicalize() else { continue };
         if logs.iter().any(|log| log.path.canonicalize().is_ok_and(|path| path == target)) {
-            return Err(Failure::Told(format!("{} is one of the logs and is not written over", out.display())));
+            return Err(Failure::Told(format!(
+                "{} is one of the logs and is not written over",
+                out.display()
+            )));
         }
     }
     Ok(())
@@ -216,7 +221,9 @@ impl Checker<'_> {
             Ok(Ok(report)) => Outcome::Checked(Box::new(report)),
             Ok(Err(_)) if interrupt::requested() => Outcome::Interrupted,
             Ok(Err(error)) => Outcome::Unreadable(error.to_string()),
-            Err(_) => Outcome::Unreadable("the checker itself failed, which is a bug of foldproof; please report it".into()),
+            Err(_) => Outcome::Unreadable(
+                "the checker itself failed, which is a bug of foldproof; please report it".into(),
+            ),
         }
     }
 
@@ -238,132 +245,4 @@ impl Checker<'_> {
         }
         Ok(report)
     }
-}
-
-/// Prints outcomes in order and decides the exit code.
-struct Reporter<'a> {
-    args: &'a Args,
-    json: bool,
-    paint: Paint,
-    diagnostics: Diagnostics,
-    summary: Summary,
-    sarif: Option<sarif::Builder>,
-    junit: Option<junit::Builder>,
-    exit: Exit,
-    named: usize,
-}
-
-impl<'a> Reporter<'a> {
-    fn new(args: &'a Args, global: &Global, logs: &[Log]) -> Self {
-        let paint = Paint::new(global.colored_stdout());
-        Reporter {
-            args,
-            json: global.json(),
-            paint,
-            diagnostics: Diagnostics::new(paint, width()),
-            summary: Summary::default(),
-            sarif: args.sarif.as_ref().map(|_| sarif::Builder::default()),
-            junit: args.junit.as_ref().map(|_| junit::Builder::default()),
-            exit: Exit::Clean,
-            named: logs.len(),
-        }
-    }
-
-    fn unreadable(&mut self, path: &str, why: &str) {
-        say(format_args!("error: {}: {}", clean(path, usize::MAX), clean(why, usize::MAX)));
-        self.exit = self.exit.and(Exit::Failed);
-        if let Some(sarif) = &mut self.sarif {
-            sarif.unreadable(path, why);
-        }
-        if let Some(junit) = &mut self.junit {
-            junit.unreadable(path, why);
-        }
-    }
-
-    fn outcome(&mut self, log: &Log, outcome: Outcome, progress: &Progress) -> Result<(), Failure> {
-        let (name, title) = (log.name(), log.title());
-        progress.show(&title);
-        match outcome {
-            Outcome::Checked(report) => {
-                if self.counts(&report) {
-                    self.exit = self.exit.and(Exit::Findings);
-                }
-                self.summary.add(&title, &report);
-                if let Some(sarif) = &mut self.sarif {
-                    sarif.add(&name, &report);
-                }
-                if let Some(junit) = &mut self.junit {
-                    junit.add(&name, &report, self.args.allow.contains(&Allowed::Repairable));
-                }
-                let text = if self.json { self.json(name, &report)? } else { self.human(&title, &report) };
-                progress.aside(|| print(&text))?;
-            }
-            Outcome::Unreadable(why) => progress.aside(|| self.unreadable(&title, &why)),
-            Outcome::Interrupted => self.exit = self.exit.and(Exit::Interrupted),
-        }
-        Ok(())
-    }
-
-    /// Whether a report has something stronger than a note that is not allowed.
-    fn counts(&self, report: &Report) -> bool {
-        let Some(strongest) = report.findings.strongest() else { return false };
-        match strongest {
-            Class::Note => false,
-            Class::Repairable => !self.args.allow.contains(&Allowed::Repairable),
-            _ => true,
-        }
-    }
-
-    fn json(&self, name: String, report: &Report) -> Result<String, Failure> {
-        let shape = LogShape::new(name, report, self.args.max_findings);
-        let text = serde_json::to_string(&shape).map_err(|error| Failure::Told(error.to_string()))?;
-        Ok(text + "\n")
-    }
-
-    fn human(&self, name: &str, report: &Report) -> String {
-        let mut out = String::new();
-        let list = &report.findings.list;
-        for finding in list.iter().take(self.args.max_findings) {
-            let allowed = finding.class == Class::Repairable && self.args.allow.contains(&Allowed::Repairable);
-            out.push_str(&self.diagnostics.render(name, finding, allowed));
-            out.push('\n');
-        }
-        let more = list.len().saturating_sub(self.args.max_findings) as u64 + report.findings.more;
-        if more > 0 {
-            out.push_str(&format!("… and {} more\n", super::paint::thousands(more)));
-        }
-        out.push_str(&line(name, report, self.paint));
-        out
-    }
-
-    fn finish(mut self, args: &Args) -> Result<Exit, Failure> {
-        if let (Some(path), Some(sarif)) = (&args.sarif, self.sarif.take()) {
-            sarif.write(path)?;
-        }
-        if let (Some(path), Some(junit)) = (&args.junit, self.junit.take()) {
-            junit.write(path)?;
-        }
-        let checked = self.summary.logs();
-        if self.named == 0 && self.exit == Exit::Clean {
-            say(format_args!("error: no log found: in a folder, logs are named *.jsonl, *.jsonl.zstd or *.zst"));
-        }
-        if checked == 0 {
-            self.exit = self.exit.and(Exit::Inconclusive);
-        }
-        if !self.json {
-            print(&std::mem::take(&mut self.summary).text(self.paint))?;
-        }
-        if self.exit == Exit::Interrupted {
-            let of = self.named;
-            say(format_args!("interrupted: {checked} of {of} logs were checked"));
-        }
-        Ok(if args.exit_zero && self.exit == Exit::Findings { Exit::Clean } else { self.exit })
-    }
-}
-
-/// Prints on stdout at once, so that a reader sees each log when it is done.
-fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
 }

@@ -90,7 +90,9 @@ mod tests {
 
     #[test]
     fn precedence() {
-        for (stronger, weaker) in [(Interrupted, Failed), (Failed, Findings), (Findings, Inconclusive), (Inconclusive, Clean)] {
+        for (stronger, weaker) in
+            [(Interrupted, Failed), (Failed, Findings), (Findings, Inconclusive), (Inconclusive, Clean)]
+        {
             assert_eq!(stronger.and(weaker), stronger);
             assert_eq!(weaker.and(stronger), stronger);
         }

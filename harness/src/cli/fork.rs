@@ -28,7 +28,9 @@ fn kept(fork: &Fork, parent: &Log) -> Vec<Finding> {
     let mut findings = vec![];
     for ((name, ours), theirs) in KEPT.iter().zip(&fork.child.kept).zip(&fork.origin.kept) {
         let value = |member: &Option<(Vec<u8>, usize)>| {
-            member.as_ref().map_or("none".to_owned(), |(bytes, _)| String::from_utf8_lossy(bytes).into_owned())
+            member
+                .as_ref()
+                .map_or("none".to_owned(), |(bytes, _)| String::from_utf8_lossy(bytes).into_owned())
         };
         if ours.as_ref().map(|(bytes, _)| bytes) == theirs.as_ref().map(|(bytes, _)| bytes) {
             continue;
@@ -69,8 +71,10 @@ fn history(fork: &Fork, mut ours: Events<'_>, mut theirs: Events<'_>, parent: &L
                 return Some(finding(Rule::Fork4, (mine.line, at), Some(seq), message, &ours.text));
             }
             Next::End => {
-                let message =
-                    format!("{inherited} events are inherited, but the parent {} holds only {seq}", parent.name());
+                let message = format!(
+                    "{inherited} events are inherited, but the parent {} holds only {seq}",
+                    parent.name()
+                );
                 return Some(finding(Rule::Fork4, (mine.line, 0), Some(seq), message, &ours.text));
             }
             Next::Unknown => return None,
@@ -124,7 +128,14 @@ const BATCH: usize = 1 << 18;
 
 impl<'a> Events<'a> {
     fn new(lines: Lines<'a>, limits: Limits) -> Self {
-        Events { lines, scanner: Scanner::new(limits.depth), ready: VecDeque::new(), line: 0, text: vec![], pending: None }
+        Events {
+            lines,
+            scanner: Scanner::new(limits.depth),
+            ready: VecDeque::new(),
+            line: 0,
+            text: vec![],
+            pending: None,
+        }
     }
 
     fn next(&mut self) -> Next {
@@ -138,7 +149,7 @@ impl<'a> Events<'a> {
                 }
                 continue;
             }
-            match self.lines.next() {
+            match self.lines.read() {
                 Ok(Item::FrameEnd) => {}
                 Ok(Item::Line { bytes, number, ended: true }) => {
                     // The header was read before.

@@ -44,7 +44,7 @@ pub fn read(log: &Log, limits: Limits) -> Option<Kin> {
     }
     let count = AtomicU64::new(0);
     let mut lines = lines(log, limits, &count)?;
-    let Ok(Item::Line { bytes, .. }) = lines.next() else { return None };
+    let Ok(Item::Line { bytes, .. }) = lines.read() else { return None };
     std::str::from_utf8(bytes).ok()?;
     let mut scanner = Scanner::new(limits.depth);
     let root = scanner.scan(bytes).ok()?.root();

@@ -32,8 +32,12 @@ pub struct Stdin;
 
 impl Read for Stdin {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Waiting is told before the flag is looked at, so that a Ctrl-C between the two is seen by one of both sides.
         WAITING.store(true, Ordering::SeqCst);
-        let count = io::stdin().lock().read(buffer);
+        let count = match requested() {
+            true => Err(io::Error::other("interrupted")),
+            false => io::stdin().lock().read(buffer),
+        };
         WAITING.store(false, Ordering::SeqCst);
         count
     }

@@ -34,12 +34,21 @@ impl Builder {
                 .list
                 .iter()
                 .map(|finding| {
-                    format!("{path}:{}:{}: [{}] {}", finding.line, finding.column, finding.rule, finding.message)
+                    format!(
+                        "{path}:{}:{}: [{}] {}",
+                        finding.line, finding.column, finding.rule, finding.message
+                    )
                 })
                 .collect();
-            let first = report.findings.list.iter().max_by_key(|finding| (finding.class, std::cmp::Reverse(finding.line)));
+            let first = report
+                .findings
+                .list
+                .iter()
+                .max_by_key(|finding| (finding.class, std::cmp::Reverse(finding.line)));
             status.set_type(report.verdict());
-            status.set_message(first.map_or(String::new(), |first| format!("[{}] {}", first.rule, first.message)));
+            status.set_message(
+                first.map_or(String::new(), |first| format!("[{}] {}", first.rule, first.message)),
+            );
             status.set_description(lines.join("\n"));
         }
         self.case(path, status);

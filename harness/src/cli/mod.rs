@@ -1,7 +1,7 @@
 //! The `foldproof` program: parses the command line, calls the library, prints.
 //!
 //! A command is one module with a type `Args` and a function `run`; adding one is a variant of [`Command`] and an arm
-//! of [`Command::run`]. Names, exit codes and JSON shapes are stable, because the CI of others depends on them.
+//! of its `run`. Names, exit codes and JSON shapes are stable, because the CI of others depends on them.
 
 pub mod check;
 pub mod exit;
@@ -14,13 +14,16 @@ pub mod junit;
 pub mod paint;
 pub mod progress;
 pub mod render;
+pub mod report;
 pub mod rules;
 pub mod sarif;
 pub mod select;
 pub mod show;
 pub mod source;
 pub mod summary;
+pub mod text;
 pub mod timeline;
+pub mod twice;
 pub mod walk;
 
 use clap::{Parser, Subcommand};

@@ -43,7 +43,9 @@ impl Diagnostics {
             .annotation(AnnotationKind::Primary.span(span));
         group = group.element(snippet).element(Level::NOTE.message(format!("the law: {law}")));
         if let Some(stage) = finding.stage {
-            group = group.element(Level::NOTE.message(format!("the released reader checks this at stage `{}`", stage.name())));
+            group = group.element(
+                Level::NOTE.message(format!("the released reader checks this at stage `{}`", stage.name())),
+            );
         }
         if allowed {
             group = group.element(Level::NOTE.message("allowed by --allow, so it does not count"));
@@ -139,7 +141,11 @@ fn token(bytes: &[u8]) -> usize {
             if place < longest { place + 1 } else { 1 }
         }
         Some(byte) if scalar(byte) => bytes[..longest].iter().take_while(|byte| scalar(byte)).count(),
-        Some(_) => bytes.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next()).map_or(1, char::len_utf8),
+        Some(_) => bytes
+            .utf8_chunks()
+            .next()
+            .and_then(|chunk| chunk.valid().chars().next())
+            .map_or(1, char::len_utf8),
     }
 }
 

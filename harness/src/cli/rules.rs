@@ -89,7 +89,8 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     let mut out = io::stdout().lock();
     if global.json() {
         let rules = chosen.iter().map(RuleShape::new).collect();
-        let text = serde_json::to_string(&Shape { foldproof: 1, rules }).map_err(|error| Failure::Told(error.to_string()))?;
+        let text = serde_json::to_string(&Shape { foldproof: 1, rules })
+            .map_err(|error| Failure::Told(error.to_string()))?;
         writeln!(out, "{text}")?;
     } else if args.rules.is_empty() {
         out.write_all(table(Paint::new(global.colored_stdout())).as_bytes())?;
@@ -202,7 +203,9 @@ fn explain(rule: Rule, paint: Paint) -> String {
 fn absent(rule: Rule) -> &'static str {
     match rule {
         Rule::Json4 => "No violating example: raw invalid UTF-8 in a log is reported as STORE-4.",
-        Rule::Env3 => "No example: in a stored log a wrong seq is STORE-3; this rule speaks of append and of seeds.",
+        Rule::Env3 => {
+            "No example: in a stored log a wrong seq is STORE-3; this rule speaks of append and of seeds."
+        }
         _ => "No example.",
     }
 }
@@ -216,7 +219,9 @@ fn behaviour(rule: Rule, out: &mut String) {
     }
     match names {
         [] => out.push_str("It is checked by a property of `foldproof test`.\n"),
-        names => out.push_str(&format!("It is checked by `foldproof test --property {}`.\n", names.join(" "))),
+        names => {
+            out.push_str(&format!("It is checked by `foldproof test --property {}`.\n", names.join(" ")))
+        }
     }
 }
 
@@ -230,7 +235,11 @@ fn show(example: &Example, paint: Paint, out: &mut String) {
         out.push_str(&paint.dim(format!("      {} bytes, {note}", example.bytes.len())));
         out.push('\n');
     }
-    let options = Options { excerpts: true, notes: example.rule == "JSON-7" || example.rule == "PAIR-5", ..Options::default() };
+    let options = Options {
+        excerpts: true,
+        notes: example.rule == "JSON-7" || example.rule == "PAIR-5",
+        ..Options::default()
+    };
     let limits = options.limits;
     let lines = match example.input() {
         Input::Plain(source) => Ok(Lines::plain(source, limits)),
@@ -239,12 +248,15 @@ fn show(example: &Example, paint: Paint, out: &mut String) {
     let Ok(mut lines) = lines else { return };
     loop {
         let mut mark = |text: &str| out.push_str(&format!("{}\n", paint.dim(format!("      {text}"))));
-        match lines.next() {
+        match lines.read() {
             Ok(Item::Line { bytes, number, ended }) => {
                 let end = if ended { "" } else { " (no newline)" };
                 // Far more than a line can show, and little beside what the longest examples hold.
                 let text = String::from_utf8_lossy(&bytes[..bytes.len().min(most * 4)]);
-                out.push_str(&format!("{number:>4}  {}{end}\n", clean(&text, most.saturating_sub(end.len() + 1))));
+                out.push_str(&format!(
+                    "{number:>4}  {}{end}\n",
+                    clean(&text, most.saturating_sub(end.len() + 1))
+                ));
             }
             Ok(Item::FrameEnd) => mark("(the frame ends)"),
             Ok(Item::Torn) => mark("(the frame is incomplete)"),
@@ -260,7 +272,9 @@ fn show(example: &Example, paint: Paint, out: &mut String) {
         out.push('\n');
     }
     let diagnostics = Diagnostics::new(paint, width());
-    for finding in report.findings.list.iter().filter(|finding| !example.accepts || finding.rule.id() == example.rule) {
+    for finding in
+        report.findings.list.iter().filter(|finding| !example.accepts || finding.rule.id() == example.rule)
+    {
         out.push_str(&diagnostics.render(example.name, finding, false));
     }
 }

@@ -96,7 +96,8 @@ fn result(path: &str, finding: &Finding) -> Value {
     let mut region = json!({ "startLine": finding.line });
     // SARIF counts characters; where the bytes before the place are not at hand, no column is better than a wrong one.
     if let Some(excerpt) = finding.excerpt.as_ref().filter(|excerpt| excerpt.from == 0) {
-        let before = usize::try_from(finding.column).unwrap_or(usize::MAX).saturating_sub(1).min(excerpt.text.len());
+        let before =
+            usize::try_from(finding.column).unwrap_or(usize::MAX).saturating_sub(1).min(excerpt.text.len());
         let characters = String::from_utf8_lossy(&excerpt.text[..before]).chars().count();
         region["startColumn"] = json!(characters + 1);
     }
@@ -116,7 +117,9 @@ fn uri(path: &str) -> String {
     let mut out = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.replace('\\', "/").bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'~' | b'/' => out.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'~' | b'/' => {
+                out.push(char::from(byte))
+            }
             _ => out.push_str(&format!("%{byte:02X}")),
         }
     }

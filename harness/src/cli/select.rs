@@ -12,7 +12,8 @@ pub fn parse(word: &str) -> Result<Selector, String> {
     if let Some(rule) = Rule::from_id(word) {
         return Ok(Selector(RuleSet::EMPTY.with(rule)));
     }
-    let area: RuleSet = Rule::ALL.iter().copied().filter(|rule| rule.area().eq_ignore_ascii_case(word)).collect();
+    let area: RuleSet =
+        Rule::ALL.iter().copied().filter(|rule| rule.area().eq_ignore_ascii_case(word)).collect();
     if area != RuleSet::EMPTY {
         return Ok(Selector(area));
     }
@@ -35,7 +36,11 @@ fn nearest(word: &str) -> Option<&'static str> {
     // A word with a number means an id, one without means an area.
     let numbered = |name: &str| name.contains(|c: char| c.is_ascii_digit());
     let rank = |name: &str| (distance(&word, name), numbered(&word) != numbered(name));
-    names.map(|name| (rank(name), name)).min().filter(|((distance, _), _)| *distance <= 2).map(|(_, name)| name)
+    names
+        .map(|name| (rank(name), name))
+        .min()
+        .filter(|((distance, _), _)| *distance <= 2)
+        .map(|(_, name)| name)
 }
 
 /// Levenshtein's distance.
@@ -90,7 +95,8 @@ mod tests {
 
     #[test]
     fn ignoring_wins_over_selecting() {
-        let rules = chosen(&[Selector([Rule::Surf5, Rule::Life1].into_iter().collect())], &[parse("LIFE").unwrap()]);
+        let rules =
+            chosen(&[Selector([Rule::Surf5, Rule::Life1].into_iter().collect())], &[parse("LIFE").unwrap()]);
         assert_eq!(rules, RuleSet::EMPTY.with(Rule::Surf5));
         assert!(chosen(&[], &[]).has(Rule::Fork4));
     }

@@ -3,23 +3,20 @@
 use super::exit::{Exit, Failure, say};
 use super::global::Global;
 use super::paint::Paint;
-use super::render::{Diagnostics, clean, width};
-use super::walk::Log as Named;
-use super::{source, timeline};
+use super::render::clean;
+use super::timeline;
+use super::twice::Source;
 use clap::ValueEnum;
-use foldproof::check::{Input, Loaded, Options, Report, check, load};
-use foldproof::codec::frames::{FrameError, MAGIC};
+use foldproof::check::{Loaded, Options, check, load};
 use foldproof::dialect::Reading;
-use foldproof::limits::{Limit, LimitError};
 use foldproof::log::Log;
 use foldproof::projection::{self, History, Transcript};
 use foldproof::request::{self, RequestHeader};
 use foldproof::rule::{Class, Stage};
 use foldproof::session::Session;
 use std::collections::BTreeMap;
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 
 /// Arguments of `show`.
 #[derive(Debug, clap::Args)]
@@ -81,9 +78,11 @@ pub enum Form {
 /// Runs the command.
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     if args.form == Form::Timeline && global.json() {
-        return Err(Failure::Told("a timeline is text for people; --format json goes with the other forms".into()));
+        return Err(Failure::Told(
+            "a timeline is text for people; --format json goes with the other forms".into(),
+        ));
     }
-    let source = Source::new(args, global)?;
+    let source = Source::new(&args.path, global)?;
     let provider = Options {
         dialect: global.dialect.0.clone(),
         reading: Reading::Released(Stage::Provider),
@@ -119,79 +118,6 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     }
     out.flush()?;
     Ok(Exit::Clean)
-}
-
-/// Where the log comes from; it is read twice, so stdin is held in memory.
-struct Source {
-    log: Named,
-    held: Option<Vec<u8>>,
-    limit: u64,
-}
-
-impl Source {
-    fn new(args: &Args, global: &Global) -> Result<Self, Failure> {
-        let log = Named { path: args.path.clone(), size: 0 };
-        let limit = global.limits().held;
-        let mut source = Source { log, held: None, limit };
-        if source.log.is_stdin() {
-            let mut held = vec![];
-            let read = super::interrupt::Stdin.take(limit.saturating_add(1)).read_to_end(&mut held);
-            read.map_err(|error| source.failed(&error.to_string()))?;
-            source.held = Some(held);
-        } else {
-            let data = std::fs::metadata(&args.path).map_err(|error| source.failed(&error.to_string()))?;
-            if data.is_dir() {
-                return Err(source.failed("it is a folder; show takes one log"));
-            }
-            if data.is_file() {
-                source.log.size = data.len();
-            } else {
-                // A pipe can be read once only.
-                let file = std::fs::File::open(&args.path).map_err(|error| source.failed(&error.to_string()))?;
-                let mut held = vec![];
-                let read = file.take(limit.saturating_add(1)).read_to_end(&mut held);
-                read.map_err(|error| source.failed(&error.to_string()))?;
-                source.held = Some(held);
-            }
-        }
-        if source.held.as_ref().is_some_and(|held| held.len() as u64 > limit) {
-            return Err(source.failed(&LimitError { limit: Limit::Held, bound: limit, line: 0 }.to_string()));
-        }
-        Ok(source)
-    }
-
-    fn name(&self) -> String {
-        self.log.title()
-    }
-
-    fn failed(&self, why: &str) -> Failure {
-        Failure::Told(format!("{}: {}", clean(&self.name(), usize::MAX), clean(why, usize::MAX)))
-    }
-
-    fn read<T>(&self, read: impl FnOnce(Input<'_>, usize) -> Result<T, FrameError>) -> Result<T, Failure> {
-        let count = AtomicU64::new(0);
-        let input = match &self.held {
-            Some(held) if held.starts_with(&MAGIC) => Input::Compressed(Box::new(Cursor::new(held))),
-            Some(held) => Input::Plain(Box::new(Cursor::new(held))),
-            None => source::open(&self.log, self.limit, &count).map_err(|error| self.failed(&error.to_string()))?,
-        };
-        let size = self.held.as_ref().map_or(self.log.size, |held| held.len() as u64);
-        let size = usize::try_from(size.min(self.limit)).unwrap_or(0);
-        read(input, size).map_err(|error| self.failed(&error.to_string()))
-    }
-
-    /// Prints findings on stderr.
-    fn tell(&self, report: &Report, global: &Global) {
-        let diagnostics = Diagnostics::new(Paint::new(global.colored_stderr()), width());
-        let most = 20;
-        for finding in report.findings.list.iter().take(most) {
-            say(format_args!("{}", diagnostics.render(&self.name(), finding, false)));
-        }
-        let more = report.findings.list.len().saturating_sub(most) as u64 + report.findings.more;
-        if more > 0 {
-            say(format_args!("… and {more} more; `foldproof check` lists them"));
-        }
-    }
 }
 
 /// Why a view of a log that opens cannot be shown.
@@ -244,7 +170,9 @@ impl View {
             Form::Messages => History::new(log, &log.refold(count, |_, _, _| {})).print(&mut out),
             Form::Transcript => out = Transcript::new(log).to_bytes(),
             Form::Surface => out = projection::print_surface(log, count),
-            Form::Request => out = request::rebuild(log, count).map_or(b"null".to_vec(), |request| request.to_bytes()),
+            Form::Request => {
+                out = request::rebuild(log, count).map_or(b"null".to_vec(), |request| request.to_bytes())
+            }
             Form::Header => {
                 out = RequestHeader::fold(log, count).map_or(b"null".to_vec(), |header| header.to_bytes());
             }
@@ -287,7 +215,8 @@ fn no_event(log: &Log, seq: u64) -> String {
 fn no_request(log: &Log, turn: u64, step: u64, attempt: u64) -> String {
     let mut turns: BTreeMap<u64, BTreeMap<u64, u64>> = BTreeMap::new();
     for boundary in request::boundaries(log) {
-        let attempts = turns.entry(boundary.turn as u64).or_default().entry(boundary.step as u64).or_default();
+        let attempts =
+            turns.entry(boundary.turn as u64).or_default().entry(boundary.step as u64).or_default();
         *attempts = (*attempts).max(boundary.attempt);
     }
     let wanted = format!("there is no request of turn {turn}, step {step}, attempt {attempt}");

@@ -68,7 +68,9 @@ impl Summary {
         }
         let verdicts: Vec<String> = VERDICTS
             .iter()
-            .filter_map(|name| Some(format!("{} {}", thousands(*self.verdicts.get(name)?), paint.verdict(name))))
+            .filter_map(|name| {
+                Some(format!("{} {}", thousands(*self.verdicts.get(name)?), paint.verdict(name)))
+            })
             .collect();
         out.push_str(&format!(
             "checked {}, {}, {}: {}\n",

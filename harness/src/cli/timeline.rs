@@ -3,19 +3,17 @@
 use super::paint::{Paint, bytes, count, thousands};
 use super::render::{clean, width};
 use super::show::View;
+use super::text::{QUOTED, date, elapsed, plain, quote};
 use anstyle::AnsiColor;
 use foldproof::admit::Change;
 use foldproof::check::Report;
 use foldproof::dialect::{Part, Role};
-use foldproof::json::{Kind, Scanner, Value};
+use foldproof::json::{Scanner, Value};
 use foldproof::log::Log;
 use foldproof::projection::History;
 use foldproof::request::{self, Request, RequestHeader};
 use foldproof::rule::Class;
 use std::collections::BTreeMap;
-
-/// Letters of a message that a line shows.
-const QUOTED: usize = 60;
 
 /// The story as lines.
 pub fn print(view: &View, report: &Report, paint: Paint) -> String {
@@ -113,7 +111,8 @@ impl Story<'_> {
             return;
         };
         let root = scan.root();
-        let text = |name: &str| root.get(name).and_then(Value::as_str).map(|text| clean(&text.display(), 200));
+        let text =
+            |name: &str| root.get(name).and_then(Value::as_str).map(|text| clean(&text.display(), 200));
         let mut said = format!("session {}", self.paint.bold(text("id").unwrap_or_default()));
         if let Some(created) = root.get("createdAt").and_then(Value::as_int) {
             said.push_str(&format!(", created {}", date(created)));
@@ -124,7 +123,10 @@ impl Story<'_> {
         self.line(None, None, &said);
         match (text("parentSession"), root.get("seedLength").and_then(Value::as_uint)) {
             (Some(parent), Some(inherited)) => {
-                let said = format!("forked from session {parent}: the first {} are inherited", count(inherited, "event"));
+                let said = format!(
+                    "forked from session {parent}: the first {} are inherited",
+                    count(inherited, "event")
+                );
                 self.line(None, None, &self.paint.put(AnsiColor::Cyan.on_default(), said));
             }
             (Some(parent), None) => self.line(None, None, &format!("spawned by session {parent}")),
@@ -134,7 +136,11 @@ impl Story<'_> {
             (None, None) => {}
         }
         if view.log.len() < view.whole.len() {
-            let said = format!("shown are the first {} of {}", thousands(view.log.len()), count(view.whole.len(), "event"));
+            let said = format!(
+                "shown are the first {} of {}",
+                thousands(view.log.len()),
+                count(view.whole.len(), "event")
+            );
             self.line(None, None, &said);
         }
     }
@@ -150,7 +156,8 @@ impl Story<'_> {
                 self.request(boundary, time);
             }
             if view.synthetic == Some(seq) {
-                let said = self.paint.put(AnsiColor::Yellow.on_default(), "what follows was appended by recovery");
+                let said =
+                    self.paint.put(AnsiColor::Yellow.on_default(), "what follows was appended by recovery");
                 self.line(None, None, &said);
             }
             if view.inherited == seq && seq > 0 {
@@ -178,7 +185,8 @@ impl Story<'_> {
     /// A request at its boundary.
     fn request(&mut self, boundary: &request::Boundary, time: Option<i64>) {
         let messages = self.surface.before(boundary.count);
-        let attempt = if boundary.attempt > 1 { format!(", attempt {}", boundary.attempt) } else { String::new() };
+        let attempt =
+            if boundary.attempt > 1 { format!(", attempt {}", boundary.attempt) } else { String::new() };
         let Some(around) = self.around else {
             let said = format!("request{attempt}: no header was logged, so it cannot be rebuilt");
             self.line(None, time, &self.paint.dim(said));
@@ -209,7 +217,9 @@ impl Story<'_> {
         Some(match role {
             Role::TurnStart => paint.bold(format!("turn {}", shown("turn"))),
             Role::TurnEnd => {
-                let reason = root.path(&["data", "reason", "kind"]).map_or("?".to_owned(), |value| plain(value, QUOTED));
+                let reason = root
+                    .path(&["data", "reason", "kind"])
+                    .map_or("?".to_owned(), |value| plain(value, QUOTED));
                 paint.bold(format!("turn {} ends: {reason}", shown("turn")))
             }
             Role::StepStart => {
@@ -221,7 +231,11 @@ impl Story<'_> {
                 if chunks == 0 {
                     return None;
                 }
-                format!("step {} ends with {} and no message behind them", shown("step"), count(chunks, "chunk"))
+                format!(
+                    "step {} ends with {} and no message behind them",
+                    shown("step"),
+                    count(chunks, "chunk")
+                )
             }
             Role::RetryStarted => {
                 let chunks = std::mem::take(&mut self.chunks);
@@ -231,27 +245,36 @@ impl Story<'_> {
             Role::RequestHeader => {
                 self.around = RequestHeader::read(self.log, seq).map(|header| self.around(&header));
                 let config = |name: &str| {
-                    root.path(&["data", "header", "config", name]).map_or("?".to_owned(), |value| plain(value, QUOTED))
+                    root.path(&["data", "header", "config", name])
+                        .map_or("?".to_owned(), |value| plain(value, QUOTED))
                 };
                 format!("request header: {} of {} ({})", config("model"), config("provider"), shown("reason"))
             }
-            Role::EndSeed => paint.put(AnsiColor::Cyan.on_default(), "the session was opened again over what stands above"),
+            Role::EndSeed => {
+                paint.put(AnsiColor::Cyan.on_default(), "the session was opened again over what stands above")
+            }
             Role::Inbox => {
                 let inserted = data("inserted").map_or(0, |list| list.elements().count() as u64);
                 let removed = data("removedCount").and_then(Value::as_uint).unwrap_or(0);
                 format!("inbox {}: {} in, {removed} out", shown("target"), count(inserted, "message"))
             }
-            Role::CompactionStart => {
-                paint.put(AnsiColor::Magenta.on_default(), format!("compaction {} begins", shown("compactionId")))
-            }
+            Role::CompactionStart => paint
+                .put(AnsiColor::Magenta.on_default(), format!("compaction {} begins", shown("compactionId"))),
             Role::CompactionSummary => {
                 let nodes = data("shadowedSeqs").map_or(0, |list| list.elements().count() as u64);
-                let said = format!("compaction summary of {}, {} tokens", count(nodes, "node"), shown("shadowedTokenCount"));
+                let said = format!(
+                    "compaction summary of {}, {} tokens",
+                    count(nodes, "node"),
+                    shown("shadowedTokenCount")
+                );
                 paint.put(AnsiColor::Magenta.on_default(), said)
             }
             Role::CompactionEnd => {
                 let how = if data("error").is_some() { "fails" } else { "ends" };
-                paint.put(AnsiColor::Magenta.on_default(), format!("compaction {} {how}", shown("compactionId")))
+                paint.put(
+                    AnsiColor::Magenta.on_default(),
+                    format!("compaction {} {how}", shown("compactionId")),
+                )
             }
             Role::CompactionPrune => {
                 let said = format!("prune, {} tokens", shown("shadowedTokenCount"));
@@ -269,7 +292,8 @@ impl Story<'_> {
     fn surface_event(&mut self, seq: u64, place: usize, root: Value<'_>) -> String {
         let dialect = self.log.dialect();
         let Some(surface) = dialect.surface.get(place) else { return String::new() };
-        let path: Vec<&str> = std::iter::once("data").chain(surface.message.iter().map(String::as_str)).collect();
+        let path: Vec<&str> =
+            std::iter::once("data").chain(surface.message.iter().map(String::as_str)).collect();
         let message = root.path(&path);
         let content = message.and_then(|message| message.get("content"));
         let who = match surface.part {
@@ -280,12 +304,16 @@ impl Story<'_> {
             Part::Output => "assistant".into(),
             Part::Result => "result".into(),
         };
-        let mut said = format!("{}: {}", self.paint.put(AnsiColor::Green.on_default(), who), quote(content, self.width));
+        let mut said =
+            format!("{}: {}", self.paint.put(AnsiColor::Green.on_default(), who), quote(content, self.width));
         let calls: Vec<String> = content
             .into_iter()
             .flat_map(Value::elements)
             .filter(|block| {
-                block.get("type").and_then(Value::as_str).is_some_and(|kind| kind.is("tool-call") || kind.is("tool_use"))
+                block
+                    .get("type")
+                    .and_then(Value::as_str)
+                    .is_some_and(|kind| kind.is("tool-call") || kind.is("tool_use"))
             })
             .map(|block| block.get("name").map_or("?".to_owned(), |name| plain(name, 30)))
             .collect();
@@ -302,7 +330,9 @@ impl Story<'_> {
             }
         }
         if let Some(code) = root.path(&["data", "error", "code"]) {
-            said.push_str(&self.paint.put(AnsiColor::Red.on_default(), format!(" error {}", plain(code, QUOTED))));
+            said.push_str(
+                &self.paint.put(AnsiColor::Red.on_default(), format!(" error {}", plain(code, QUOTED))),
+            );
         }
         if let Some(shadowed) = self.surface.shadowed.get(&seq) {
             let ends = match (shadowed.first(), shadowed.last()) {
@@ -323,77 +353,5 @@ impl Story<'_> {
             let said = format!("needs repair: {} [{}]", clean(&finding.message, 200), finding.rule);
             self.line(None, None, &self.paint.put(AnsiColor::Yellow.on_default(), said));
         }
-    }
-}
-
-/// A short value as text.
-fn plain(value: Value<'_>, most: usize) -> String {
-    match value.as_str() {
-        Some(text) => clean(&text.display(), most),
-        None => clean(&String::from_utf8_lossy(value.bytes()), most),
-    }
-}
-
-/// The first words of a message's content.
-fn quote(content: Option<Value<'_>>, width: usize) -> String {
-    let most = width.saturating_sub(45).clamp(20, QUOTED * 2);
-    let Some(content) = content else { return "no content".into() };
-    let words = |value: Value<'_>| value.as_str().map(|text| clean(&text.display(), most));
-    match content.kind() {
-        Kind::String => words(content).unwrap_or_default(),
-        Kind::Array => {
-            let inner = |block: Value<'_>| {
-                let nested = || block.get("content")?.elements().find_map(|inner| words(inner.get("text")?));
-                block.get("text").and_then(words).or_else(nested)
-            };
-            match content.elements().find_map(inner) {
-                Some(text) => format!("“{text}”"),
-                None if content.elements().next().is_none() => "nothing".into(),
-                None => count(content.elements().count() as u64, "block"),
-            }
-        }
-        _ => content.kind().name().to_owned(),
-    }
-}
-
-/// Milliseconds since the first event.
-fn elapsed(millis: i64) -> String {
-    let sign = if millis < 0 { "-" } else { "+" };
-    let millis = millis.unsigned_abs();
-    let (seconds, tenths) = (millis / 1000, millis / 100 % 10);
-    match seconds {
-        0..60 => format!("{sign}{seconds}.{tenths}s"),
-        60..3600 => format!("{sign}{}m{:02}s", seconds / 60, seconds % 60),
-        _ => format!("{sign}{}h{:02}m", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
-/// An epoch time in UTC: days to a date by the civil calendar, whose years begin in March.
-fn date(millis: i64) -> String {
-    let minutes = millis.div_euclid(60_000);
-    let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minute / 60, minute % 60)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times() {
-        assert_eq!(date(0), "1970-01-01 00:00 UTC");
-        assert_eq!(date(951_782_400_000), "2000-02-29 00:00 UTC");
-        assert_eq!(date(-60_000), "1969-12-31 23:59 UTC");
-        assert_eq!(elapsed(61_000), "+1m01s");
-        assert_eq!(elapsed(-1_500), "-1.5s");
-        assert_eq!(elapsed(7_260_000), "+2h01m");
     }
 }

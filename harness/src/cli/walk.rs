@@ -52,7 +52,9 @@ pub struct Found {
 /// Whether a file in a folder is a log, by its name.
 pub fn is_log(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    [&b".jsonl"[..], b".jsonl.zstd", b".zst"].iter().any(|suffix| name.len() > suffix.len() && name.ends_with(suffix))
+    [&b".jsonl"[..], b".jsonl.zstd", b".zst"]
+        .iter()
+        .any(|suffix| name.len() > suffix.len() && name.ends_with(suffix))
 }
 
 /// Whether the name says that the log is compressed; nothing where it does not say.
