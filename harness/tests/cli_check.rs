@@ -301,6 +301,17 @@ fn dialects() {
         (&Value::from("dsh-v0"), vec!["STORE-1"])
     );
     let path = folder.write("a.jsonl", good());
+    // A dialect of one's own that only renames the version: the log is then of another one.
+    let own = folder.write("own.json", r#"{"name":"own","header":{"version":7}}"#);
+    let named = run(&["check", &path, "--format", "json", "--dialect", &own]);
+    assert_eq!(
+        (&json(&named.out)[0]["dialect"], rules(&json(&named.out)[0])),
+        (&Value::from("own"), vec!["STORE-2"]),
+        "{named:?}"
+    );
+    let broken = folder.write("broken.json", r#"{"name":"own","surfaces":[]}"#);
+    let broken = run(&["check", &path, "--dialect", &broken]);
+    assert!(broken.code == Some(2) && broken.err.contains("surfaces"), "{}", broken.err);
     let unknown = run(&["check", &path, "--dialect", "klingon"]);
     assert!(unknown.code == Some(2) && unknown.err.contains("tutorial"), "{}", unknown.err);
 }

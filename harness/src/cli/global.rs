@@ -16,7 +16,7 @@ pub struct Global {
     /// When to colour
     #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     pub color: ColorChoice,
-    /// The dialect of the logs: auto (by the first line), dsh-v0, tutorial
+    /// The dialect of the logs: auto (by the first line), dsh-v0, tutorial, or FILE.json
     #[arg(long, global = true, default_value = "auto", value_parser = named_dialect, value_name = "NAME")]
     pub dialect: Named,
     /// Bounds that untrusted input meets
@@ -41,10 +41,18 @@ fn named_dialect(name: &str) -> Result<Named, String> {
     if name == "auto" {
         return Ok(Named(None));
     }
-    match dialect::by_name(name) {
-        Some(dialect) => Ok(Named(Some(Arc::new(dialect)))),
-        None => Err(format!("there is no such dialect; known are auto, {}", dialect::names().join(", "))),
+    if let Some(dialect) = dialect::by_name(name) {
+        return Ok(Named(Some(Arc::new(dialect))));
     }
+    if !name.ends_with(".json") {
+        return Err(format!(
+            "there is no such dialect; known are auto, {} and files FILE.json that hold one",
+            dialect::names().join(", ")
+        ));
+    }
+    let text = std::fs::read(name).map_err(|error| error.to_string())?;
+    let dialect = dialect::from_json(&text).map_err(|error| error.to_string())?;
+    Ok(Named(Some(Arc::new(dialect))))
 }
 
 /// Bounds that untrusted input meets. A flag wins over the environment.

@@ -3,7 +3,7 @@
 use super::paint::Paint;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use foldproof::finding::{Excerpt, Finding};
-use foldproof::rule::Class;
+use foldproof::rule::{Class, Stage};
 use std::borrow::Cow;
 
 /// Stands in the rendered text where the place goes. Columns here are bytes of the line, the renderer counts characters
@@ -42,7 +42,7 @@ impl Diagnostics {
             .line_start(usize::try_from(finding.line).unwrap_or(usize::MAX))
             .annotation(AnnotationKind::Primary.span(span));
         group = group.element(snippet).element(Level::NOTE.message(format!("the law: {law}")));
-        if let Some(stage) = finding.stage {
+        if let Some(stage) = finding.stage.filter(|stage| *stage <= Stage::Publish) {
             group = group.element(
                 Level::NOTE.message(format!("the released reader checks this at stage `{}`", stage.name())),
             );
