@@ -105,6 +105,11 @@ impl Admission {
         &self.sources
     }
 
+    /// Leaves rules out: an event that breaks one of them is admitted.
+    pub(crate) fn ignore(&mut self, rules: RuleSet) {
+        self.rules = rules.iter().fold(self.rules, RuleSet::without);
+    }
+
     /// Takes over the surface of another admission of the same dialect, such as one that folded a prefix again.
     pub(crate) fn adopt(&mut self, folded: Admission) {
         self.surface = folded.surface;

@@ -260,10 +260,8 @@ impl<'o> Checker<'o> {
 
     fn use_dialect(&mut self, dialect: Arc<Dialect>) {
         self.admission = Admission::new(Arc::clone(&dialect), self.options.reading);
+        self.admission.ignore(self.options.ignore);
         self.rules = self.admission.rules();
-        for rule in self.options.ignore.iter() {
-            self.rules = self.rules.without(rule);
-        }
         if !self.options.notes {
             self.rules = self.rules.without(Rule::Json7).without(Rule::Pair5);
         }
