@@ -102,10 +102,11 @@ impl Request {
     pub fn new(header: &RequestHeader, history: History) -> Request {
         let mut members: Vec<(Vec<u8>, Part)> =
             header.config.iter().map(|(name, value)| (name.clone(), Part::Text(value.clone()))).collect();
-        let mut put = |name: &str, part: Part| match members.iter_mut().find(|(known, _)| known == name.as_bytes()) {
-            Some(member) => member.1 = part,
-            None => members.push((name.into(), part)),
-        };
+        let mut put =
+            |name: &str, part: Part| match members.iter_mut().find(|(known, _)| known == name.as_bytes()) {
+                Some(member) => member.1 = part,
+                None => members.push((name.into(), part)),
+            };
         put("messages", Part::Messages);
         for (name, value, _) in header.members.iter().filter(|(_, _, in_request)| *in_request) {
             put(name, Part::Text(value.clone()));
@@ -228,7 +229,9 @@ pub fn boundary(log: &Log, turn: u64, step: u64, attempt: u64) -> Option<u64> {
         boundary.turn == turn as f64 && boundary.step == step as f64 && boundary.attempt == attempt
     };
     let list = boundaries(log);
-    let last_start = list.iter().rposition(|boundary| same(&&Boundary { attempt, ..*boundary }) && boundary.attempt == 1)?;
+    let last_start = list
+        .iter()
+        .rposition(|boundary| same(&&Boundary { attempt, ..*boundary }) && boundary.attempt == 1)?;
     list[last_start..].iter().find(same).map(|boundary| boundary.count)
 }
 
@@ -344,7 +347,9 @@ pub fn compare(text: &[u8], rebuilt: &Request) -> Result<(), Desync> {
             }
         }
     }
-    if let Some((name, _)) = given.iter().find(|(name, _)| !rebuilt.members.iter().any(|(known, _)| known == name)) {
+    if let Some((name, _)) =
+        given.iter().find(|(name, _)| !rebuilt.members.iter().any(|(known, _)| known == name))
+    {
         let name = String::from_utf8_lossy(name).into_owned();
         return Err(Desync::Member { name, difference: Difference::Added });
     }
@@ -353,7 +358,8 @@ pub fn compare(text: &[u8], rebuilt: &Request) -> Result<(), Desync> {
     print::canonical(root, &mut canonical);
     if canonical != rebuilt.to_bytes() {
         let other = given.iter().zip(&rebuilt.members).find(|(given, want)| given.0 != want.0);
-        let name = other.map_or_else(String::new, |(given, _)| String::from_utf8_lossy(&given.0).into_owned());
+        let name =
+            other.map_or_else(String::new, |(given, _)| String::from_utf8_lossy(&given.0).into_owned());
         return Err(Desync::Member { name, difference: Difference::Order });
     }
     Ok(())
@@ -429,9 +435,10 @@ pub fn gate(state: &Gate<'_>, session: &str, request: &Request) -> Result<(), De
         }
     }
     match request.members.get(rebuilt.members.len()) {
-        Some((name, _)) => {
-            Err(Desync::Member { name: String::from_utf8_lossy(name).into_owned(), difference: Difference::Added })
-        }
+        Some((name, _)) => Err(Desync::Member {
+            name: String::from_utf8_lossy(name).into_owned(),
+            difference: Difference::Added,
+        }),
         None => Ok(()),
     }
 }

@@ -48,9 +48,10 @@ pub fn replay(check: fn(&[u8])) -> std::process::ExitCode {
 pub fn json_bytes(data: &[u8]) {
     let Ok(once) = canonicalize(data, 100) else { return };
     assert_eq!(canonicalize(&once, 100).as_ref(), Ok(&once), "canonical bytes are their own canonical form");
-    if let (Ok(before), Ok(after)) =
-        (serde_json::from_slice::<serde_json::Value>(data), serde_json::from_slice::<serde_json::Value>(&once))
-    {
+    if let (Ok(before), Ok(after)) = (
+        serde_json::from_slice::<serde_json::Value>(data),
+        serde_json::from_slice::<serde_json::Value>(&once),
+    ) {
         assert_eq!(before, after, "printing keeps the value");
     }
 }
