@@ -325,9 +325,12 @@ impl Admission {
         let missing = |ordinal: &&Ordinal| self.sorted.binary_search(&self.surface.seq(**ordinal)).is_err();
         let Some(first) = self.shadowed.iter().find(missing) else { return Ok(()) };
         let count = self.shadowed.iter().filter(missing).count();
+        let nodes = match self.shadowed.len() {
+            1 => "1 node".to_owned(),
+            more => format!("{more} nodes"),
+        };
         let text = format!(
-            "the replace shadows {} nodes, but sourceEventSeqs does not cite {}{}",
-            self.shadowed.len(),
+            "the replace shadows {nodes}, but sourceEventSeqs does not cite {}{}",
             self.surface.seq(*first),
             if count > 1 { format!(" and {} more of them", count - 1) } else { String::new() }
         );
