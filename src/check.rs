@@ -6,9 +6,9 @@
 
 use crate::admit::Admission;
 use crate::codec::frames::FrameError;
+use crate::codec::header;
 use crate::codec::lines::{Item, Lines, ReadSeek};
 use crate::codec::rows::{Row, Tag};
-use crate::codec::header;
 use crate::dialect::{self, Dialect, Reading, Role};
 use crate::event::{Event, TypeId, UNLISTED, describe};
 use crate::finding::{Excerpt, Finding, Findings, Violation};
@@ -163,7 +163,7 @@ fn run(input: Input<'_>, options: &Options, recorder: Option<Recorder>) -> Resul
     let mut checker = Checker::new(options, compressed);
     checker.recorder = recorder;
     loop {
-        match lines.next()? {
+        match lines.read()? {
             Item::Line { bytes, number, ended } => {
                 if checker.line(bytes, number, ended).map_err(FrameError::Limit)? == Flow::Stop {
                     break;
@@ -219,6 +219,8 @@ struct Checker<'o> {
     lines: u64,
     /// File line of the last line that a finished frame held.
     frame_lines: u64,
+    /// The seq that the next frame begins with.
+    frame_seq: u64,
     recorder: Option<Recorder>,
     /// The log has no header line and could be a tutorial: whether a message with an id was seen.
     identified: Option<bool>,
@@ -248,6 +250,7 @@ impl<'o> Checker<'o> {
             last: UNLISTED,
             lines: 0,
             frame_lines: 0,
+            frame_seq: 0,
             recorder: None,
             identified: None,
         };
@@ -257,10 +260,8 @@ impl<'o> Checker<'o> {
 
     fn use_dialect(&mut self, dialect: Arc<Dialect>) {
         self.admission = Admission::new(Arc::clone(&dialect), self.options.reading);
+        self.admission.ignore(self.options.ignore);
         self.rules = self.admission.rules();
-        for rule in self.options.ignore.iter() {
-            self.rules = self.rules.without(rule);
-        }
         if !self.options.notes {
             self.rules = self.rules.without(Rule::Json7).without(Rule::Pair5);
         }
@@ -322,10 +323,29 @@ impl<'o> Checker<'o> {
         let Some(spec) = &dialect.header else { return Flow::On };
         let mut scanner = Scanner::new(self.options.limits.depth);
         let outcome = match self.read_text(bytes) {
-            Err(violation) => Err(Violation { rule: Rule::Store1, ..violation }),
+            Err(violation) => {
+                // A future version is named as such even where the rest of its header cannot be read.
+                let text = String::from_utf8_lossy(bytes);
+                match scanner.scan(text.as_bytes()).ok().map(|scan| header::check_version(spec, scan.root()))
+                {
+                    Some(Err(version)) => Err(version),
+                    _ => Err(Violation { rule: Rule::Store1, ..violation }),
+                }
+            }
             Ok(text) => match scanner.scan(&text) {
                 Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, unparsable("the header", syntax))),
-                Ok(scan) => self.read_header(spec, &dialect, &scan, ended),
+                Ok(scan) => match self.as_released(&scan) {
+                    None => self.read_header(spec, &dialect, &scan, ended),
+                    Some(kept) => {
+                        let mut again = Scanner::new(self.options.limits.depth);
+                        match again.scan(&kept) {
+                            Ok(scan) => self.read_header(spec, &dialect, &scan, ended),
+                            Err(syntax) => {
+                                Err(Violation::new(Rule::Store1, syntax.at, unparsable("the header", syntax)))
+                            }
+                        }
+                    }
+                },
             },
         };
         match outcome {
@@ -358,17 +378,19 @@ impl<'o> Checker<'o> {
             line: scan.text().to_vec(),
         });
         header::check_version(spec, root)?;
+        // Without a version that can be compared the line is no header, whatever else is wrong with it.
+        if !ended {
+            let text = "the header has no newline, but is published whole";
+            return Err(Violation::new(Rule::Store1, scan.text().len(), text));
+        }
         if let Some(fault) = scan.fault
             && self.rules.has(fault.rule)
+            && root.get("version").is_some_and(|version| version.as_double().is_some())
         {
             let text = format!("{}, in the header: {}", fault.rule.info().law, scan.token(fault.at));
             return Err(Violation::new(fault.rule, fault.at, text));
         }
         header::check(spec, root)?;
-        if !ended {
-            let text = "the header has no newline, but is published whole";
-            return Err(Violation::new(Rule::Store1, scan.text().len(), text));
-        }
         if let Some(recorder) = &mut self.recorder {
             recorder.header(scan.text());
         }
@@ -376,7 +398,11 @@ impl<'o> Checker<'o> {
         self.relations = Relations::new(self.rules, self.inherited.unwrap_or(0));
         if self.options.notes {
             for (name, value) in header::unknown(spec, root) {
-                let violation = Violation::new(Rule::Store1, value.at(), format!("the header field `{name}` is unknown, and kept"));
+                let violation = Violation::new(
+                    Rule::Store1,
+                    value.at(),
+                    format!("the header field `{name}` is unknown, and kept"),
+                );
                 let finding = self.finding(violation, Class::Note, 1, None, scan.text());
                 self.findings.push(finding);
             }
@@ -386,12 +412,19 @@ impl<'o> Checker<'o> {
     }
 
     /// One line behind the header.
-    fn record(&mut self, scanner: &mut Scanner, bytes: &[u8], number: u64, ended: bool) -> Result<Flow, LimitError> {
+    fn record(
+        &mut self,
+        scanner: &mut Scanner,
+        bytes: &[u8],
+        number: u64,
+        ended: bool,
+    ) -> Result<Flow, LimitError> {
         if let Some(damage) = &self.damage {
             if damage.committed {
                 return Ok(Flow::Stop);
             }
-            if ended && is_turn_end(scanner, bytes)
+            if ended
+                && is_turn_end(scanner, bytes)
                 && let Some(damage) = &mut self.damage
             {
                 damage.committed = true;
@@ -412,7 +445,8 @@ impl<'o> Checker<'o> {
         let text = match self.read_text(bytes) {
             Ok(text) => text,
             Err(violation) => {
-                self.damaged(violation, number, bytes, false);
+                let committed = is_turn_end(scanner, bytes);
+                self.damaged(violation, number, bytes, committed);
                 return Ok(Flow::On);
             }
         };
@@ -423,16 +457,24 @@ impl<'o> Checker<'o> {
                 return Ok(Flow::On);
             }
         };
-        if scan.irregular && !self.rules.has(Rule::Json6) {
-            // Values are taken as the released parser takes them: of repeated keys, first place and last value.
-            let mut kept = Vec::with_capacity(text.len());
-            crate::json::print::canonical(scan.root(), &mut kept);
+        if let Some(kept) = self.as_released(&scan) {
             let mut again = Scanner::new(self.options.limits.depth);
             if let Ok(scan) = again.scan(&kept) {
                 return self.scanned(&scan, number, bytes);
             }
         }
         self.scanned(&scan, number, bytes)
+    }
+
+    /// A text with repeated keys, where those are not refused, as the released parser takes it: first place and last
+    /// value.
+    fn as_released(&self, scan: &Scan<'_>) -> Option<Vec<u8>> {
+        if !scan.irregular || self.rules.has(Rule::Json6) {
+            return None;
+        }
+        let mut kept = Vec::with_capacity(scan.text().len());
+        crate::json::print::canonical(scan.root(), &mut kept);
+        Some(kept)
     }
 
     fn scanned(&mut self, scan: &Scan<'_>, number: u64, bytes: &[u8]) -> Result<Flow, LimitError> {
@@ -470,7 +512,8 @@ impl<'o> Checker<'o> {
                 self.dialect().name
             );
             let violation = Violation::new(Rule::Vocab1, event.kind.map_or(0, Value::at), text);
-            self.unsupported = Some(self.finding(violation, Class::Unsupported, number, Some(self.expected - 1), bytes));
+            self.unsupported =
+                Some(self.finding(violation, Class::Unsupported, number, Some(self.expected - 1), bytes));
         }
         if self.folding && self.unsupported.is_none() {
             self.fold(scan, &event, number, bytes)?;
@@ -478,7 +521,13 @@ impl<'o> Checker<'o> {
         Ok(Flow::On)
     }
 
-    fn fold(&mut self, scan: &Scan<'_>, event: &Event<'_>, line: u64, bytes: &[u8]) -> Result<(), LimitError> {
+    fn fold(
+        &mut self,
+        scan: &Scan<'_>,
+        event: &Event<'_>,
+        line: u64,
+        bytes: &[u8],
+    ) -> Result<(), LimitError> {
         match self.admission.admit(scan, event) {
             Err(violation) => {
                 let seq = self.expected - 1;
@@ -511,7 +560,8 @@ impl<'o> Checker<'o> {
             // A prune is reported where it stands, which is the line before.
             let text_of_line: &[u8] = if place.line == self.lines { bytes } else { &[] };
             let violation = Violation::new(rule, place.at, text);
-            let finding = self.finding(violation, rule.info().class, place.line, Some(place.seq), text_of_line);
+            let finding =
+                self.finding(violation, rule.info().class, place.line, Some(place.seq), text_of_line);
             self.findings.push(finding);
         }
     }
@@ -564,7 +614,11 @@ impl<'o> Checker<'o> {
 
     fn bound_events(&self) -> Result<(), LimitError> {
         let bound = self.options.limits.events.min(crate::limits::EVENTS);
-        if self.expected > bound { Err(LimitError { limit: Limit::Events, bound, line: self.lines }) } else { Ok(()) }
+        if self.expected > bound {
+            Err(LimitError { limit: Limit::Events, bound, line: self.lines })
+        } else {
+            Ok(())
+        }
     }
 
     /// Remembers whether a surface message has an id, which a tutorial's never has.
@@ -584,7 +638,8 @@ impl<'o> Checker<'o> {
             && self.rules.has(Rule::Json7)
         {
             let text = "the line is not in canonical spelling from here on".to_owned();
-            let finding = self.finding(Violation::new(Rule::Json7, at, text), Class::Note, line, seq, scan.text());
+            let finding =
+                self.finding(Violation::new(Rule::Json7, at, text), Class::Note, line, seq, scan.text());
             self.findings.push(finding);
         }
     }
@@ -628,22 +683,45 @@ impl<'o> Checker<'o> {
         if self.frame_lines == 0 && self.fatal.is_none() && self.damage.is_none() {
             let headed = self.dialect().header.is_some();
             if headed && self.lines != 1 {
-                let text = format!("the first frame holds exactly the header line, found {} lines", self.lines);
+                let text =
+                    format!("the first frame holds exactly the header line, found {} lines", self.lines);
                 let line = self.lines.min(2);
-                let finding = self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, None, &[]);
+                let seq = (line > 1).then_some(0);
+                let finding =
+                    self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, seq, &[]);
                 self.fatal = Some(finding);
             }
         }
         self.frame_lines = self.lines;
+        self.frame_seq = self.expected;
     }
 
     fn torn(&mut self) {
-        if self.fatal.is_some() || self.damage.is_some() {
+        if self.fatal.is_some() || self.damage.as_ref().is_some_and(|damage| damage.committed) {
+            return;
+        }
+        if self.frame_lines == 0 && self.dialect().header.is_some() {
+            let text = "the first frame is incomplete, so there is no header";
+            self.fatal =
+                Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
+            return;
+        }
+        if let Some(Damage { finding, .. }) = &mut self.damage {
+            // One torn frame is one finding, at the first line that is not kept.
+            finding.rule = Rule::Codec3;
+            finding.help = Rule::Codec3.info().help.to_owned();
+            finding.message =
+                format!("the last frame is incomplete, and this line of it is damaged: {}", finding.message);
             return;
         }
         let text = "the last frame is incomplete: a torn write";
-        let finding =
-            self.finding(Violation::new(Rule::Codec3, 0, text), Class::Repairable, self.lines + 1, Some(self.expected), &[]);
+        let finding = self.finding(
+            Violation::new(Rule::Codec3, 0, text),
+            Class::Repairable,
+            self.lines + 1,
+            Some(self.expected),
+            &[],
+        );
         self.damage = Some(Damage { finding, committed: false });
     }
 
@@ -651,13 +729,25 @@ impl<'o> Checker<'o> {
         if self.fatal.is_some() {
             return;
         }
-        let seq = (!self.first_line).then_some(self.expected);
-        let finding =
-            self.finding(Violation::new(Rule::Codec3, 0, what), Class::Corrupt, self.lines + 1, seq, &[]);
-        self.fatal = Some(finding);
+        if let Some(damage) = &mut self.damage {
+            // The line stands before this place, in a frame that is complete.
+            damage.committed = true;
+            return;
+        }
+        let seq = (!self.first_line).then_some(self.frame_seq);
+        let line = self.frame_lines + 1;
+        self.fatal =
+            Some(self.finding(Violation::new(Rule::Codec3, 0, what), Class::Corrupt, line, seq, &[]));
     }
 
-    fn finding(&self, violation: Violation, class: Class, line: u64, seq: Option<u64>, bytes: &[u8]) -> Finding {
+    fn finding(
+        &self,
+        violation: Violation,
+        class: Class,
+        line: u64,
+        seq: Option<u64>,
+        bytes: &[u8],
+    ) -> Finding {
         let Violation { rule, at, message } = violation;
         let stage = match self.options.reading {
             Reading::Strict => None,
@@ -670,18 +760,16 @@ impl<'o> Checker<'o> {
 
     fn finish(mut self, bytes: u64) -> Loaded {
         if self.first_line && self.fatal.is_none() && self.dialect().header.is_some() {
-            let text = if self.compressed && bytes == 0 && self.damage.is_some() {
-                "the first frame is incomplete, so there is no header"
-            } else {
-                "the file is empty, so there is no header"
-            };
-            self.fatal = Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
+            let text = "the file is empty, so there is no header";
+            self.fatal =
+                Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
         }
         if self.identified == Some(true) {
             // Messages with ids are not a tutorial's: the log is one of the harness's that lost its header.
             self.use_dialect(Arc::new(dialect::dsh_v0()));
             let text = "the first line is an event: the session header is missing";
-            self.fatal = Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
+            self.fatal =
+                Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
         }
         if let Some(damage) = self.damage.take() {
             let Damage { finding, committed } = damage;
@@ -703,7 +791,8 @@ impl<'o> Checker<'o> {
             let text = format!("seedLength is {inherited}, but the log holds {} events", self.expected);
             let line = self.header.as_ref().map(|header| header.line.clone()).unwrap_or_default();
             let at = memchr::memmem::find(&line, b"seedLength").map_or(0, |at| at - 1);
-            let finding = self.finding(Violation::new(Rule::Store8, at, text), Class::Relation, 1, None, &line);
+            let finding =
+                self.finding(Violation::new(Rule::Store8, at, text), Class::Relation, 1, None, &line);
             self.findings.push(finding);
         }
         if let Some(damage) = self.damage.take() {
@@ -755,7 +844,8 @@ impl<'o> Checker<'o> {
             replaces: surface.generation(),
             messages: surface.messages() as u64,
         };
-        let report = Report { dialect: dialect.name.clone(), events, findings, header: self.header, surface, bytes };
+        let report =
+            Report { dialect: dialect.name.clone(), events, findings, header: self.header, surface, bytes };
         Loaded { report, log, admission, recovery }
     }
 }
@@ -791,9 +881,11 @@ fn unparsable(what: &str, syntax: Syntax) -> String {
     format!("{what} is not JSON: expected {}", syntax.expected)
 }
 
-/// Whether a committed line is a turn end, whatever else is wrong with it (STORE-3).
+/// Whether a committed line is a turn end, whatever else is wrong with it (STORE-3): also where its text is not UTF-8,
+/// since a reader that replaces what it cannot decode would take it for one.
 fn is_turn_end(scanner: &mut Scanner, bytes: &[u8]) -> bool {
-    simdutf8::basic::from_utf8(bytes).is_ok() && scanner.scan(bytes).is_ok_and(|scan| names_turn_end(scan.root()))
+    let text = String::from_utf8_lossy(bytes);
+    scanner.scan(text.as_bytes()).is_ok_and(|scan| names_turn_end(scan.root()))
 }
 
 fn names_turn_end(root: Value<'_>) -> bool {

@@ -57,8 +57,14 @@ impl Inbox {
         out.extend_from_slice(b"]}");
     }
 
-    /// Folds one event; other types than the splice change nothing.
+    /// Folds one event: a splice, or a marker that tags everything before it as inherited.
     pub fn fold(&mut self, folded: &Folded<'_>, sink: &mut Sink<'_>) {
+        if folded.event.role == Role::EndSeed
+            && let Some(tag) = &folded.admission.dialect().seed.tag
+            && folded.event.field(tag).is_some_and(Value::is_true)
+        {
+            *self = Inbox::new(self.inherited, self.rules);
+        }
         if folded.event.role != Role::Inbox || folded.admitted.seq < self.inherited {
             return;
         }
@@ -102,7 +108,8 @@ impl Inbox {
             return Err((field("start"), text));
         }
         if removed > length - start {
-            let text = format!("the splice removes {removed} from {start} on, but the list holds {length} messages");
+            let text =
+                format!("the splice removes {removed} from {start} on, but the list holds {length} messages");
             return Err((field("removedCount"), text));
         }
         Ok(Splice { next_turn, start: start as usize, removed: removed as usize, inserted })

@@ -47,8 +47,9 @@ pub(super) struct Pairs {
     /// Number of the step, counted over the log, and whether it is open.
     step: u64,
     step_open: bool,
-    /// Calls requested in the open step and not answered in it (PAIR-3).
+    /// Calls requested in the open step and not answered in it, and those that a result of it answers (PAIR-3).
     unanswered: BTreeMap<Digest, String>,
+    answered: BTreeSet<Digest>,
     /// Ids that `tool/call` opened in the open step (PAIR-1).
     started: BTreeSet<Digest>,
     /// The last group of the surface: its assistant message, and what it still waits for.
@@ -68,6 +69,7 @@ impl Pairs {
             step: 0,
             step_open: false,
             unanswered: BTreeMap::new(),
+            answered: BTreeSet::new(),
             started: BTreeSet::new(),
             tail: None,
             waiting: BTreeSet::new(),
@@ -99,6 +101,7 @@ impl Pairs {
         self.step += 1;
         self.step_open = open;
         self.unanswered.clear();
+        self.answered.clear();
         self.started.clear();
     }
 
@@ -170,7 +173,7 @@ impl Pairs {
                 continue;
             }
             self.calls.push(key);
-            if self.step_open {
+            if self.step_open && !self.answered.contains(&key) {
                 self.unanswered.insert(key, format!("\"{}\"", id.display()));
             }
         }
@@ -191,10 +194,14 @@ impl Pairs {
         let key = digest(id);
         if !folded.is_replace() {
             self.unanswered.remove(&key);
+            self.answered.insert(key);
             let code = folded.event.data.and_then(|data| data.path(&["error", "code"]));
             let never_started = code.and_then(Value::as_str).is_some_and(|code| code.is("TOOL_NOT_STARTED"));
             if !self.started.remove(&key) && !never_started && self.rules.has(Rule::Pair1) {
-                let text = format!("the result answers call \"{}\", which no tool/call opened in this step", id.display());
+                let text = format!(
+                    "the result answers call \"{}\", which no tool/call opened in this step",
+                    id.display()
+                );
                 sink(Rule::Pair1, folded.place(message), text);
             }
         }
@@ -237,11 +244,13 @@ impl Pairs {
     fn append(&mut self, folded: &Folded<'_>, fact: &Fact, sink: &mut Sink<'_>) {
         let breach = match fact {
             Fact::Quiet => None,
-            Fact::Answers(key) => (!self.waiting.remove(key))
-                .then(|| "the result does not stand behind the assistant message that requested its call".to_owned()),
+            Fact::Answers(key) => (!self.waiting.remove(key)).then(|| {
+                "the result does not stand behind the assistant message that requested its call".to_owned()
+            }),
             Fact::Other | Fact::Requests { .. } => {
                 let count = self.waiting.len();
-                let breach = (count > 0).then(|| format!("the message parts {count} unanswered calls from their results"));
+                let breach = (count > 0)
+                    .then(|| format!("the message parts {count} unanswered calls from their results"));
                 self.tail = Some(self.facts.len() as Ordinal);
                 self.waiting = self.requested(fact);
                 breach
@@ -264,13 +273,24 @@ impl Pairs {
     }
 
     /// PAIR-2 behind a replace: the groups that it touched are whole.
-    fn replace(&mut self, folded: &Folded<'_>, ordinal: Ordinal, sink: &mut Sink<'_>) -> Result<(), LimitError> {
+    fn replace(
+        &mut self,
+        folded: &Folded<'_>,
+        ordinal: Ordinal,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LimitError> {
         let surface = folded.admission.surface();
-        let shadows_waiting = !self.waiting.is_empty()
-            && self.tail.is_some_and(|tail| {
-                folded.admission.shadowed().contains(&tail) && self.in_open_step(&self.facts[tail as usize])
+        let again = self.requested(&self.facts[ordinal as usize]);
+        let waits = |key: &Digest| self.unanswered.contains_key(key) && !again.contains(key);
+        let shadows_waiting =
+            folded.admission.shadowed().iter().any(|shadowed| match &self.facts[*shadowed as usize] {
+                fact @ Fact::Requests { calls, .. } if self.in_open_step(fact) => {
+                    self.calls[calls.start as usize..calls.end as usize].iter().any(waits)
+                }
+                _ => false,
             });
-        let mut breach = shadows_waiting.then(|| "the replace shadows a call that is still unanswered".to_owned());
+        let mut breach =
+            shadows_waiting.then(|| "the replace shadows a call that is still unanswered".to_owned());
         // From the separator at or before the node in front, up to the end of the group behind the new node.
         let mut at = ordinal;
         while let Some(previous) = surface.previous(at) {
@@ -339,4 +359,3 @@ impl Pairs {
         }
     }
 }
-
