@@ -14,14 +14,14 @@ mod tamper;
 mod write;
 
 pub use op::{
-    Append, Behaviour, Call, Encoding, Inherited, LogSource, Mutation, Op, RequestSource, Sources, StepOf, SurfaceOp,
-    Tampering, View,
+    Append, Behaviour, Call, Encoding, Inherited, LogSource, Mutation, Op, RequestSource, Sources, StepOf,
+    SurfaceOp, Tampering, View,
 };
 pub use payload::{Payload, Piece, Template};
 pub use read::CaseError;
 pub use refs::Ref;
-pub(crate) use resolve::{dumped, elements, seq_of};
 pub use resolve::resolve;
+pub(crate) use resolve::{dumped, elements, seq_of};
 pub use tamper::tamper;
 
 /// The version of the case format that this build writes and reads.

@@ -52,8 +52,10 @@ impl std::error::Error for CorpusError {}
 /// The same program is the same file, whatever its outcome is by now.
 pub fn name(case: &Case) -> String {
     let about = case.property.as_deref().or(case.rule.as_deref()).unwrap_or("case");
-    let safe: String =
-        about.chars().map(|letter| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' }).collect();
+    let safe: String = about
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' })
+        .collect();
     let bare = Case { outcome: None, ..case.clone() };
     let digest = blake3::hash(&bare.to_bytes());
     format!("{safe}-{}{SUFFIX}", &digest.to_hex()[..10])
@@ -127,7 +129,8 @@ pub enum Replayed {
 /// A case that names a property it failed is asked that property alone, as it was when it was shrunk; one that names
 /// none, or that passed, is asked all of them.
 pub fn replay(case: &Case, system: &mut dyn System) -> (Replayed, Judged) {
-    let pinned: Vec<String> = case.property.iter().filter(|id| properties::by_id(id).is_some()).cloned().collect();
+    let pinned: Vec<String> =
+        case.property.iter().filter(|id| properties::by_id(id).is_some()).cloned().collect();
     let failed = case.outcome.as_ref().is_some_and(|outcome| outcome.status != crate::case::Status::Passed);
     let asked = if failed && !pinned.is_empty() { Asked::Only(&pinned) } else { Asked::All };
     let judged = runner::run(case, system, asked);

@@ -3,4 +3,6 @@
 /// Labels.
 pub const LABELS: &[&str] = &[];
 /// The labels of a case.
-pub fn labels(_case: &crate::case::Case, _trace: &crate::systems::Trace) -> Vec<&'static str> { vec![] }
+pub fn labels(_case: &crate::case::Case, _trace: &crate::systems::Trace) -> Vec<&'static str> {
+    vec![]
+}
