@@ -92,6 +92,15 @@ impl Case {
     }
 }
 
+impl Op {
+    /// Its JSON, as it stands in a case file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        write::op(&mut out, self);
+        out
+    }
+}
+
 /// How a property ended on a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {

@@ -40,7 +40,7 @@ impl fmt::Display for CorpusError {
         match self {
             CorpusError::Io(path, error) => write!(f, "{}: {error}", path.display()),
             CorpusError::Case(path, error) => write!(f, "{}: {error}", path.display()),
-            CorpusError::Taken(path) => write!(f, "{}: another case is saved there already", path.display()),
+            CorpusError::Taken(path) => write!(f, "{}: there is another file already", path.display()),
         }
     }
 }
@@ -85,6 +85,21 @@ pub fn load_all(folder: &Path) -> Result<Vec<Saved>, CorpusError> {
     }
     paths.sort();
     paths.iter().map(|path| load(path)).collect()
+}
+
+/// Writes a case to a file of any name, whole or not at all; over one that is there only when `force` says so.
+pub fn write(path: &Path, case: &Case, force: bool) -> Result<(), CorpusError> {
+    let failed = |error| CorpusError::Io(path.to_owned(), error);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    draft.write_all(&case.to_bytes()).map_err(failed)?;
+    match force {
+        true => draft.persist(path).map_err(|error| failed(error.error)).map(drop),
+        false => draft.persist_noclobber(path).map(drop).map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => CorpusError::Taken(path.to_owned()),
+            _ => failed(error.error),
+        }),
+    }
 }
 
 /// Saves a case under its name; gives the file. A case that is there already is left as it is, with what was recorded

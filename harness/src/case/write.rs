@@ -125,7 +125,7 @@ fn recorded(out: &mut Vec<u8>, outcome: &Recorded) {
     object.end();
 }
 
-fn op(out: &mut Vec<u8>, op: &Op) {
+pub(super) fn op(out: &mut Vec<u8>, op: &Op) {
     let mut object = Object::new(out);
     object.text("op", op.call.name());
     object.text("session", &op.session);

@@ -8,12 +8,14 @@ pub mod exit;
 pub mod fork;
 pub mod global;
 pub mod header;
+pub mod import;
 pub mod interrupt;
 pub mod json;
 pub mod junit;
 pub mod paint;
 pub mod progress;
 pub mod render;
+pub mod replay;
 pub mod report;
 pub mod rules;
 pub mod sarif;
@@ -60,6 +62,10 @@ pub enum Command {
     Check(check::Args),
     /// Prints what a log derives to, at any point of its history
     Show(show::Args),
+    /// Runs saved cases again, and says whether they do what they did
+    Replay(replay::Args),
+    /// Makes a case of a real log, whole or broken
+    Import(import::Args),
     /// Lists the rules of the contract, or explains one
     Rules(rules::Args),
 }
@@ -69,6 +75,8 @@ impl Command {
         match self {
             Command::Check(args) => check::run(args, global),
             Command::Show(args) => show::run(args, global),
+            Command::Replay(args) => replay::run(args, global),
+            Command::Import(args) => import::run(args, global),
             Command::Rules(args) => rules::run(args, global),
         }
     }
