@@ -1,3 +1,5 @@
 //! Generators, systems, properties, runner and the `foldproof` program.
 
+pub mod case;
 pub mod model;
+pub mod systems;
