@@ -39,8 +39,8 @@ impl<'a> Dice<'a> {
     }
 
     /// One of these; the first when the bytes have run out.
-    pub fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
-        &of[self.below(of.len())]
+    pub fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())].clone()
     }
 
     /// Fills what is there, and leaves zeros where it is not.
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(dice.below(9), 0);
         assert_eq!(dice.within(3, 5), 3);
         assert!(!dice.chance(254));
-        assert_eq!(*dice.pick(&["a", "b"]), "a");
+        assert_eq!(dice.pick(&["a", "b"]), "a");
     }
 
     #[test]

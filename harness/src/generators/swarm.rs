@@ -53,9 +53,9 @@ pub struct Bounds {
 
 /// Draws the configuration of a case and its raw ops.
 pub fn draw(dice: &mut Dice<'_>, bounds: Bounds) -> RawCase {
-    let hostile = *dice.pick(&[0, 0, 0, 8, 8, 24, 96]);
-    let values = Values { hostile, respelled: *dice.pick(&[0, 0, 0, 0, 12, 48]) };
-    let burst = *dice.pick(&[1, 2, 2, 4, 4, 9]);
+    let hostile = dice.pick(&[0, 0, 0, 8, 8, 24, 96]);
+    let values = Values { hostile, respelled: dice.pick(&[0, 0, 0, 0, 12, 48]) };
+    let burst = dice.pick(&[1, 2, 2, 4, 4, 9]);
     let paths = dice.chance(64);
     // Each optional kind is left out of half of the cases; what remains is made three times as frequent now and then.
     let mut weights = [0u16; KINDS.len()];

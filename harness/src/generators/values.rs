@@ -74,7 +74,7 @@ impl Values {
     /// A legal number.
     pub fn number(&self, dice: &mut Dice<'_>) -> String {
         if dice.chance(self.respelled) {
-            return (*dice.pick(&RESPELLED_NUMBERS)).to_owned();
+            return (dice.pick(&RESPELLED_NUMBERS)).to_owned();
         }
         let limit = if dice.chance(self.hostile) { NUMBERS.len() } else { 4 };
         NUMBERS[dice.below(limit)].to_owned()
@@ -85,7 +85,7 @@ impl Values {
         match dice.below(if depth == 0 { 5 } else { 8 }) {
             0 | 1 => self.text(dice),
             2 => self.number(dice),
-            3 => (*dice.pick(&["true", "false"])).to_owned(),
+            3 => (dice.pick(&["true", "false"])).to_owned(),
             4 => "null".to_owned(),
             5 if dice.chance(self.hostile / 4) => {
                 // Deep, but far from every limit; the depth limit has rule files of its own.

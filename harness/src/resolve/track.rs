@@ -33,6 +33,9 @@ pub enum Node {
     },
 }
 
+/// The id of a call, and its name where it has one.
+pub type Named = (Inner, Option<Inner>);
+
 /// What a chunk adds to the stream.
 #[derive(Clone, Debug)]
 pub enum Chunk {
@@ -46,6 +49,8 @@ pub enum Chunk {
         kind: &'static str,
         /// What is added.
         text: Inner,
+        /// The call's id and name, where it is one.
+        call: Option<Named>,
     },
     /// A block ends and is this.
     End(usize, Rc<str>),
@@ -82,8 +87,8 @@ pub enum What {
     Bracket(Rc<str>),
     /// `compaction/end`
     BracketEnd,
-    /// `compaction/summary`
-    Summary,
+    /// `compaction/summary` or `compaction/prune`: the event behind it belongs to it.
+    Announces,
     /// `agent/inbox/spliced`: list, start, removed, inserted ids.
     Inbox(usize, usize, usize, Rc<[Inner]>),
     /// `session/end-seed`
@@ -137,6 +142,8 @@ pub struct Block {
     pub whole: Option<Rc<str>>,
     /// Its kind and what was streamed.
     pub joined: Option<(&'static str, String)>,
+    /// The call that it is.
+    pub call: Option<Named>,
 }
 
 /// A session as it stands.
@@ -305,7 +312,7 @@ impl Track {
                 }
             }
             What::EndSeed => self.bracket = None,
-            What::Summary | What::Other => {}
+            What::Announces | What::Other => {}
         }
         self.events.push(made);
         seq
@@ -357,8 +364,9 @@ impl Track {
         }
         self.stream.push(seq);
         match chunk {
-            Chunk::Delta { index, kind, text } => {
+            Chunk::Delta { index, kind, text, call } => {
                 let block = self.blocks.entry(*index).or_default();
+                block.call = block.call.take().or_else(|| call.clone());
                 block.joined.get_or_insert_with(|| (kind, String::new())).1.push_str(text);
             }
             Chunk::End(index, whole) => self.blocks.entry(*index).or_default().whole = Some(Rc::clone(whole)),
