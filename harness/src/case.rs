@@ -4,16 +4,25 @@
 //! operation needs the seq of an event, it names the operation whose append made that event, so that operations can
 //! be taken out ([`Case::without`]) and what remains still means what it meant.
 
+mod inline;
 mod op;
 mod payload;
+mod read;
 mod refs;
+mod resolve;
+mod tamper;
+mod write;
 
 pub use op::{
     Append, Behaviour, Call, Encoding, Inherited, LogSource, Mutation, Op, RequestSource, Sources, StepOf, SurfaceOp,
     Tampering, View,
 };
 pub use payload::{Payload, Piece, Template};
+pub use read::CaseError;
 pub use refs::Ref;
+pub(crate) use resolve::{dumped, elements, seq_of};
+pub use resolve::resolve;
+pub use tamper::tamper;
 
 /// The version of the case format that this build writes and reads.
 pub const FORMAT: u64 = 1;
@@ -60,6 +69,26 @@ impl Case {
             faults: None,
             outcome: None,
         }
+    }
+
+    /// Reads a case.
+    pub fn parse(text: &[u8]) -> Result<Case, CaseError> {
+        read::case(text)
+    }
+
+    /// Its text: JSON, the same for the same case, one operation on a line.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        write::case(self)
+    }
+
+    /// One ASCII word, `fp1:` and base64url, for a command line.
+    pub fn to_inline(&self) -> String {
+        inline::to_inline(self)
+    }
+
+    /// Reads the inline form.
+    pub fn from_inline(text: &str) -> Result<Case, CaseError> {
+        inline::from_inline(text)
     }
 }
 

@@ -140,8 +140,9 @@ fn broken_frames(lines: &[Line], dice: &mut Dice<'_>) -> Vec<u8> {
         // The whole log in one frame.
         _ => {
             let text: String = lines.iter().map(|line| format!("{}\n", line.0)).collect();
-            let text = format!("{text}{{\"type\":\"turn/end\"}}\n");
-            log = text::frames(&[Line(text.trim_end().to_owned())], dice);
+            let seq = lines.len() - 1;
+            let more = format!("{{\"type\":\"session/title\",\"seq\":{seq},\"time\":1,\"data\":0}}");
+            log = text::frames(&[Line(format!("{text}{more}"))], dice);
         }
     }
     log

@@ -45,12 +45,21 @@ impl Session {
 
     /// SEED-1 and SEED-2: a session constructed from events, checked as appending each of them in turn.
     pub fn from_seed(dialect: Dialect, id: &str, events: &[&str], time: i64) -> Result<Session, Refusal> {
-        let mut session = Session::new(dialect, id);
+        Session::new(dialect, id).seeded(events, time)
+    }
+
+    /// The same over a session that has nothing but its header.
+    pub fn seeded(mut self, events: &[&str], time: i64) -> Result<Session, Refusal> {
         for event in events {
-            session.admit(event)?;
+            self.admit(event)?;
         }
-        session.mark_seed(time)?;
-        Ok(session)
+        self.mark_seed(time)?;
+        Ok(self)
+    }
+
+    /// Takes a whole event, as repair writes it.
+    pub fn admit_line(&mut self, event: &str) -> Result<u64, Refusal> {
+        self.admit(event)
     }
 
     /// SEED-2: one `session/end-seed`, unless the seed already ends in one. The tutorial dialect has no such rule.

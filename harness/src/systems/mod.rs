@@ -3,7 +3,16 @@
 //! A system gets a whole case and answers with its outcomes in the adapter protocol's form. It starts afresh for
 //! every case. An operation that it refuses is an outcome, not a failure.
 
-use crate::case::Case;
+pub mod compare;
+mod core;
+mod frames;
+mod interpret;
+mod model;
+
+pub use self::core::Core;
+pub use model::Model;
+
+use crate::case::{Case, Encoding, Ref};
 
 /// Something that runs cases.
 pub trait System {
@@ -15,6 +24,13 @@ pub trait System {
 
     /// Runs a whole case on fresh state. One step for every operation, in order.
     fn run(&mut self, case: &Case) -> Trace;
+
+    /// What the system's checker says of a stored log, when it has one: the canonical JSON text
+    /// `{"events":n,"findings":[{"rule","class","line","seq"}]}`.
+    fn check(&mut self, dialect: &str, log: &[u8], encoding: Encoding) -> Option<Outcome> {
+        let _ = (dialect, log, encoding);
+        None
+    }
 }
 
 /// What a system did with a case.
@@ -112,4 +128,42 @@ impl Outcome {
     pub fn is_refused(&self) -> bool {
         matches!(self, Outcome::Err { .. })
     }
+}
+
+impl Trace {
+    /// The trace of a case that could not be run.
+    pub fn not_sent(case: &Case, message: &str) -> Trace {
+        let step = || Step { outcome: Outcome::NotSent { message: message.to_owned() } };
+        Trace { steps: case.ops.iter().map(|_| step()).collect(), faults: vec![] }
+    }
+
+    /// The answer of one operation, when it was done.
+    pub fn ok(&self, op: usize) -> Option<&str> {
+        self.steps.get(op).and_then(|step| step.outcome.ok())
+    }
+}
+
+/// The seq that an operation names, when it is a safe integer.
+pub(crate) fn boundary(reference: &Ref) -> Option<u64> {
+    match reference {
+        Ref::Seq(seq) => Some(*seq),
+        Ref::Op(_) => Some(0),
+        Ref::Text(text) => {
+            let mut scanner = foldproof::json::Scanner::new(2);
+            let text = std::str::from_utf8(text.bytes()).ok()?;
+            let scan = scanner.scan(text.as_bytes()).ok()?;
+            scan.fault.is_none().then(|| scan.root().as_uint()).flatten()
+        }
+    }
+}
+
+/// One finding as canonical JSON text.
+pub(crate) fn finding_text(rule: &str, class: &str, line: u64, seq: &str) -> String {
+    format!("{{\"rule\":\"{rule}\",\"class\":\"{class}\",\"line\":{line},\"seq\":{seq}}}")
+}
+
+/// A verdict as canonical JSON text. Findings at one place may come in any order, so they are sorted.
+pub(crate) fn verdict_text(events: u64, mut findings: Vec<String>) -> String {
+    findings.sort();
+    format!("{{\"events\":{events},\"findings\":[{}]}}", findings.join(","))
 }

@@ -1,0 +1,138 @@
+//! Resolving the references of one operation by what earlier operations answered.
+
+use super::op::{Append, Call, Inherited, LogSource, Op, RequestSource, Sources, SurfaceOp};
+use super::payload::{Payload, Piece, Template};
+use super::refs::Ref;
+use super::tamper;
+use crate::systems::Step;
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use foldproof::json::{Scanner, Value};
+use std::borrow::Cow;
+
+/// The operation with every reference replaced by what it stands for. `steps` are the outcomes so far.
+///
+/// A reference to an append that was refused is the seq 0; a dump or list of events that is not there is empty, and a
+/// request that is not there is `null`. So every list of operations can be run.
+pub fn resolve<'o>(op: &'o Op, steps: &[Step]) -> Cow<'o, Op> {
+    let answer = |op: usize| steps.get(op).and_then(|step| step.outcome.ok());
+    let number = |reference: &Ref| match reference {
+        Ref::Op(op) => Ref::Seq(answer(*op).and_then(seq_of).unwrap_or(0)),
+        other => other.clone(),
+    };
+    let call = match &op.call {
+        Call::Open { header, inherited: Some(Inherited::Op(op)) } => {
+            let events = answer(*op).map(elements).unwrap_or_default();
+            Call::Open { header: header.clone(), inherited: Some(Inherited::Events(events)) }
+        }
+        Call::Append(append) if refers(append) => {
+            let surface_op = append.surface_op.as_ref().map(|op| match op {
+                SurfaceOp::Replace { start, end } => SurfaceOp::Replace { start: number(start), end: number(end) },
+                other => other.clone(),
+            });
+            let sources = append.sources.as_ref().map(|sources| match sources {
+                Sources::Seqs(seqs) => Sources::Seqs(seqs.iter().map(number).collect()),
+                other => other.clone(),
+            });
+            let mut data = Template::default();
+            for piece in append.data.pieces() {
+                match piece {
+                    Piece::Text(text) => data.push(text.clone()),
+                    Piece::Seq(seq) => data.push(spell(&number(seq))),
+                }
+            }
+            Call::Append(Append { surface_op, sources, data, ..append.clone() })
+        }
+        Call::View { view, at: Some(at @ Ref::Op(_)), step } => {
+            Call::View { view: *view, at: Some(number(at)), step: *step }
+        }
+        Call::Fork { boundary: Some(boundary @ Ref::Op(_)), child } => {
+            Call::Fork { boundary: Some(number(boundary)), child: child.clone() }
+        }
+        Call::Restore { log: LogSource::Dump(op), encoding } => {
+            let log = LogSource::Bytes(answer(*op).map(dumped).unwrap_or_default());
+            Call::Restore { log, encoding: *encoding }
+        }
+        Call::CheckRequest { request: RequestSource::Tampered { op, how } } => {
+            let request = tamper(answer(*op).unwrap_or("null").as_bytes(), *how);
+            Call::CheckRequest { request: RequestSource::Text(Payload(request)) }
+        }
+        _ => return Cow::Borrowed(op),
+    };
+    Cow::Owned(Op { session: op.session.clone(), call })
+}
+
+/// Whether an append has anything to resolve.
+fn refers(append: &Append) -> bool {
+    let is_op = |reference: &Ref| matches!(reference, Ref::Op(_));
+    append.data.pieces().iter().any(|piece| matches!(piece, Piece::Seq(_)))
+        || matches!(&append.surface_op, Some(SurfaceOp::Replace { start, end }) if is_op(start) || is_op(end))
+        || matches!(&append.sources, Some(Sources::Seqs(seqs)) if seqs.iter().any(is_op))
+}
+
+impl Append {
+    /// `surfaceOp` as JSON text, when nothing is left to resolve.
+    pub fn surface_op_text(&self) -> Option<Payload> {
+        Some(match self.surface_op.as_ref()? {
+            SurfaceOp::Append => "\"append\"".into(),
+            SurfaceOp::Replace { start, end } => {
+                let mut text = b"{\"op\":\"replace\",\"start\":".to_vec();
+                text.extend_from_slice(spell(start).bytes());
+                text.extend_from_slice(b",\"end\":");
+                text.extend_from_slice(spell(end).bytes());
+                text.push(b'}');
+                Payload(text)
+            }
+            SurfaceOp::Text(text) => text.clone(),
+        })
+    }
+
+    /// `sourceEventSeqs` as JSON text, when nothing is left to resolve.
+    pub fn sources_text(&self) -> Option<Payload> {
+        Some(match self.sources.as_ref()? {
+            Sources::Seqs(seqs) => {
+                let parts: Vec<Vec<u8>> = seqs.iter().map(|seq| spell(seq).0).collect();
+                Payload([b"[", &parts.join(&b',')[..], b"]"].concat())
+            }
+            Sources::Text(text) => text.clone(),
+        })
+    }
+}
+
+/// A seq as JSON text.
+fn spell(reference: &Ref) -> Payload {
+    match reference {
+        Ref::Seq(seq) => seq.to_string().into(),
+        Ref::Op(_) => "0".into(),
+        Ref::Text(text) => text.clone(),
+    }
+}
+
+fn with_value<T>(text: &str, read: impl FnOnce(Value<'_>) -> T) -> Option<T> {
+    let mut scanner = Scanner::new(u64::MAX);
+    scanner.scan(text.as_bytes()).ok().map(|scan| read(scan.root()))
+}
+
+/// The seq in the answer of an append.
+pub(crate) fn seq_of(answer: &str) -> Option<u64> {
+    with_value(answer, |root| root.get("seq").and_then(Value::as_uint)).flatten()
+}
+
+/// The elements of an array, as texts.
+pub(crate) fn elements(answer: &str) -> Vec<Payload> {
+    let list = |root: Value<'_>| root.elements().map(|item| Payload(item.bytes().to_vec())).collect();
+    with_value(answer, list).unwrap_or_default()
+}
+
+/// The bytes of a dump: a string, or `{"b64":…}`.
+pub(crate) fn dumped(answer: &str) -> Payload {
+    let bytes = with_value(answer, |root| {
+        if let Some(encoded) = root.get("b64").and_then(Value::as_str) {
+            let text = encoded.raw();
+            return URL_SAFE_NO_PAD.decode(text).or_else(|_| STANDARD.decode(text)).unwrap_or_default();
+        }
+        let units: Vec<u16> = root.as_str().map(|text| text.units().collect()).unwrap_or_default();
+        String::from_utf16_lossy(&units).into_bytes()
+    });
+    Payload(bytes.unwrap_or_default())
+}
