@@ -219,6 +219,8 @@ struct Checker<'o> {
     lines: u64,
     /// File line of the last line that a finished frame held.
     frame_lines: u64,
+    /// The seq that the next frame begins with.
+    frame_seq: u64,
     recorder: Option<Recorder>,
     /// The log has no header line and could be a tutorial: whether a message with an id was seen.
     identified: Option<bool>,
@@ -248,6 +250,7 @@ impl<'o> Checker<'o> {
             last: UNLISTED,
             lines: 0,
             frame_lines: 0,
+            frame_seq: 0,
             recorder: None,
             identified: None,
         };
@@ -322,10 +325,26 @@ impl<'o> Checker<'o> {
         let Some(spec) = &dialect.header else { return Flow::On };
         let mut scanner = Scanner::new(self.options.limits.depth);
         let outcome = match self.read_text(bytes) {
-            Err(violation) => Err(Violation { rule: Rule::Store1, ..violation }),
+            Err(violation) => {
+                // A future version is named as such even where the rest of its header cannot be read.
+                let text = String::from_utf8_lossy(bytes);
+                match scanner.scan(text.as_bytes()).ok().map(|scan| header::check_version(spec, scan.root())) {
+                    Some(Err(version)) => Err(version),
+                    _ => Err(Violation { rule: Rule::Store1, ..violation }),
+                }
+            }
             Ok(text) => match scanner.scan(&text) {
                 Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, unparsable("the header", syntax))),
-                Ok(scan) => self.read_header(spec, &dialect, &scan, ended),
+                Ok(scan) => match self.as_released(&scan) {
+                    None => self.read_header(spec, &dialect, &scan, ended),
+                    Some(kept) => {
+                        let mut again = Scanner::new(self.options.limits.depth);
+                        match again.scan(&kept) {
+                            Ok(scan) => self.read_header(spec, &dialect, &scan, ended),
+                            Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, unparsable("the header", syntax))),
+                        }
+                    }
+                },
             },
         };
         match outcome {
@@ -358,17 +377,19 @@ impl<'o> Checker<'o> {
             line: scan.text().to_vec(),
         });
         header::check_version(spec, root)?;
+        // Without a version that can be compared the line is no header, whatever else is wrong with it.
+        if !ended {
+            let text = "the header has no newline, but is published whole";
+            return Err(Violation::new(Rule::Store1, scan.text().len(), text));
+        }
         if let Some(fault) = scan.fault
             && self.rules.has(fault.rule)
+            && root.get("version").is_some_and(|version| version.as_double().is_some())
         {
             let text = format!("{}, in the header: {}", fault.rule.info().law, scan.token(fault.at));
             return Err(Violation::new(fault.rule, fault.at, text));
         }
         header::check(spec, root)?;
-        if !ended {
-            let text = "the header has no newline, but is published whole";
-            return Err(Violation::new(Rule::Store1, scan.text().len(), text));
-        }
         if let Some(recorder) = &mut self.recorder {
             recorder.header(scan.text());
         }
@@ -412,7 +433,8 @@ impl<'o> Checker<'o> {
         let text = match self.read_text(bytes) {
             Ok(text) => text,
             Err(violation) => {
-                self.damaged(violation, number, bytes, false);
+                let committed = is_turn_end(scanner, bytes);
+                self.damaged(violation, number, bytes, committed);
                 return Ok(Flow::On);
             }
         };
@@ -423,16 +445,24 @@ impl<'o> Checker<'o> {
                 return Ok(Flow::On);
             }
         };
-        if scan.irregular && !self.rules.has(Rule::Json6) {
-            // Values are taken as the released parser takes them: of repeated keys, first place and last value.
-            let mut kept = Vec::with_capacity(text.len());
-            crate::json::print::canonical(scan.root(), &mut kept);
+        if let Some(kept) = self.as_released(&scan) {
             let mut again = Scanner::new(self.options.limits.depth);
             if let Ok(scan) = again.scan(&kept) {
                 return self.scanned(&scan, number, bytes);
             }
         }
         self.scanned(&scan, number, bytes)
+    }
+
+    /// A text with repeated keys, where those are not refused, as the released parser takes it: first place and last
+    /// value.
+    fn as_released(&self, scan: &Scan<'_>) -> Option<Vec<u8>> {
+        if !scan.irregular || self.rules.has(Rule::Json6) {
+            return None;
+        }
+        let mut kept = Vec::with_capacity(scan.text().len());
+        crate::json::print::canonical(scan.root(), &mut kept);
+        Some(kept)
     }
 
     fn scanned(&mut self, scan: &Scan<'_>, number: u64, bytes: &[u8]) -> Result<Flow, LimitError> {
@@ -630,15 +660,29 @@ impl<'o> Checker<'o> {
             if headed && self.lines != 1 {
                 let text = format!("the first frame holds exactly the header line, found {} lines", self.lines);
                 let line = self.lines.min(2);
-                let finding = self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, None, &[]);
+                let seq = (line > 1).then_some(0);
+                let finding = self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, seq, &[]);
                 self.fatal = Some(finding);
             }
         }
         self.frame_lines = self.lines;
+        self.frame_seq = self.expected;
     }
 
     fn torn(&mut self) {
-        if self.fatal.is_some() || self.damage.is_some() {
+        if self.fatal.is_some() || self.damage.as_ref().is_some_and(|damage| damage.committed) {
+            return;
+        }
+        if self.frame_lines == 0 && self.dialect().header.is_some() {
+            let text = "the first frame is incomplete, so there is no header";
+            self.fatal = Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
+            return;
+        }
+        if let Some(Damage { finding, .. }) = &mut self.damage {
+            // One torn frame is one finding, at the first line that is not kept.
+            finding.rule = Rule::Codec3;
+            finding.help = Rule::Codec3.info().help.to_owned();
+            finding.message = format!("the last frame is incomplete, and this line of it is damaged: {}", finding.message);
             return;
         }
         let text = "the last frame is incomplete: a torn write";
@@ -651,10 +695,14 @@ impl<'o> Checker<'o> {
         if self.fatal.is_some() {
             return;
         }
-        let seq = (!self.first_line).then_some(self.expected);
-        let finding =
-            self.finding(Violation::new(Rule::Codec3, 0, what), Class::Corrupt, self.lines + 1, seq, &[]);
-        self.fatal = Some(finding);
+        if let Some(damage) = &mut self.damage {
+            // The line stands before this place, in a frame that is complete.
+            damage.committed = true;
+            return;
+        }
+        let seq = (!self.first_line).then_some(self.frame_seq);
+        let line = self.frame_lines + 1;
+        self.fatal = Some(self.finding(Violation::new(Rule::Codec3, 0, what), Class::Corrupt, line, seq, &[]));
     }
 
     fn finding(&self, violation: Violation, class: Class, line: u64, seq: Option<u64>, bytes: &[u8]) -> Finding {
@@ -670,11 +718,7 @@ impl<'o> Checker<'o> {
 
     fn finish(mut self, bytes: u64) -> Loaded {
         if self.first_line && self.fatal.is_none() && self.dialect().header.is_some() {
-            let text = if self.compressed && bytes == 0 && self.damage.is_some() {
-                "the first frame is incomplete, so there is no header"
-            } else {
-                "the file is empty, so there is no header"
-            };
+            let text = "the file is empty, so there is no header";
             self.fatal = Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
         }
         if self.identified == Some(true) {
@@ -791,9 +835,11 @@ fn unparsable(what: &str, syntax: Syntax) -> String {
     format!("{what} is not JSON: expected {}", syntax.expected)
 }
 
-/// Whether a committed line is a turn end, whatever else is wrong with it (STORE-3).
+/// Whether a committed line is a turn end, whatever else is wrong with it (STORE-3): also where its text is not UTF-8,
+/// since a reader that replaces what it cannot decode would take it for one.
 fn is_turn_end(scanner: &mut Scanner, bytes: &[u8]) -> bool {
-    simdutf8::basic::from_utf8(bytes).is_ok() && scanner.scan(bytes).is_ok_and(|scan| names_turn_end(scan.root()))
+    let text = String::from_utf8_lossy(bytes);
+    scanner.scan(text.as_bytes()).is_ok_and(|scan| names_turn_end(scan.root()))
 }
 
 fn names_turn_end(root: Value<'_>) -> bool {

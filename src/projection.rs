@@ -3,7 +3,8 @@
 //! A projection is a value of its own: it shares the log's frozen text, and nothing that happens later changes it
 //! (PROJ-4).
 
-use crate::admit::{Admission, Change};
+use crate::admit::{Admission, Admitted, Change};
+use crate::dialect::{Reading, Role};
 use crate::event::{Event, Seq, UNLISTED};
 use crate::json::Scanner;
 use crate::log::Log;
@@ -166,16 +167,16 @@ pub fn print_surface(log: &Log, count: u64) -> Vec<u8> {
 /// The inbox behind a log's first `count` events; the first `inherited` ones do not fill it (INBOX-3).
 pub fn inbox(log: &Log, count: u64, inherited: u64) -> Inbox {
     let mut inbox = Inbox::new(inherited, RuleSet::EMPTY);
-    let admission = Admission::new(log.dialect().clone(), crate::dialect::Reading::Strict);
+    let admission = Admission::new(log.dialect().clone(), Reading::Strict);
     let mut scanner = Scanner::new(u64::MAX);
     for seq in inherited..count.min(log.len()) {
-        if log.role(seq) != crate::dialect::Role::Inbox {
+        if !matches!(log.role(seq), Role::Inbox | Role::EndSeed) {
             continue;
         }
         let line = log.line(seq).unwrap_or_default();
         let Ok(scan) = scanner.scan(&line) else { continue };
         let event = Event::read(scan.root(), log.types(), UNLISTED);
-        let admitted = crate::admit::Admitted { seq, message: None, change: Change::None };
+        let admitted = Admitted { seq, message: None, change: Change::None };
         inbox.fold(&Folded { event: &event, admitted, admission: &admission, line: 0 }, &mut |_, _, _| {});
     }
     inbox

@@ -202,7 +202,7 @@ impl Session {
             seeded.map_err(|error| SeedError { index: index as u64, error })?;
         }
         session.inherited = session.log.len();
-        session.mark(now);
+        session.mark(false, now);
         Ok(session)
     }
 
@@ -219,20 +219,22 @@ impl Session {
     /// that reopening twice does not grow it (SEED-2).
     pub fn resume(loaded: Loaded, now: Millis) -> Session {
         let mut session = Session::restore(loaded);
-        session.mark(now);
+        session.mark(false, now);
         session
     }
 
-    /// SEED-2.
-    fn mark(&mut self, now: Millis) {
+    /// SEED-2. `forked` says whether the marker ends what was inherited from another session.
+    fn mark(&mut self, forked: bool, now: Millis) {
         let last = self.log.len().checked_sub(1);
         if !self.log.dialect().seed.marker || last.is_some_and(|last| self.log.role(last) == Role::EndSeed) {
             return;
         }
         let kind = self.log.dialect().roles.iter().find(|(_, role)| **role == Role::EndSeed);
         if let Some(kind) = kind.map(|(kind, _)| kind.clone()) {
+            let tag = self.log.dialect().seed.tag.clone().filter(|_| forked);
+            let data = tag.map_or("{}".to_owned(), |tag| format!("{{\"{tag}\":true}}"));
             // The marker's shape is ours, so admission cannot refuse it.
-            let _ = self.append(Draft { kind: &kind, data: b"{}", ..Draft::default() }, now);
+            let _ = self.append(Draft { kind: &kind, data: data.as_bytes(), ..Draft::default() }, now);
         }
     }
 
@@ -467,7 +469,7 @@ impl Session {
         admission.adopt(folded);
         let mut fork = Session::with(child.to_owned(), log, admission, Recovery::at(self.log.dialect(), count));
         fork.inherited = count;
-        fork.mark(now);
+        fork.mark(true, now);
         Ok(fork)
     }
 

@@ -12,6 +12,9 @@ pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Largest window that a frame may ask the decoder to keep: 2^27 bytes, the library's own bound.
 const WINDOW_LOG: u32 = 27;
 const CHUNK: usize = 64 << 10;
+/// What the decoder wants of a frame first: magic and descriptor.
+const HEADER_START: usize = 5;
+const BLOCK_HEADER: usize = 3;
 
 /// Where a frame that starts at some place ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,6 +190,8 @@ struct Step {
     written: usize,
     /// The frame is at its end, and all of it was given out.
     finished: bool,
+    /// How much input the decoder would like next: up to the end of a block.
+    wants: usize,
 }
 
 impl Step {
@@ -211,7 +216,7 @@ impl FrameDecoder {
         let mut input = InBuffer::around(input);
         let mut out = OutBuffer::around(out);
         let hint = self.decoder.run(&mut input, &mut out)?;
-        Ok(Step { read: input.pos(), written: out.pos(), finished: hint == 0 })
+        Ok(Step { read: input.pos(), written: out.pos(), finished: hint == 0, wants: hint })
     }
 }
 
@@ -240,6 +245,7 @@ pub struct Frames<R> {
     at: u64,
     state: State,
     finished: bool,
+    wants: usize,
     frames: u64,
     decoded: u64,
 }
@@ -265,6 +271,7 @@ impl<R: Read + Seek> Frames<R> {
             at: 0,
             state: State::Between,
             finished: false,
+            wants: HEADER_START,
             frames: 0,
             decoded: 0,
         })
@@ -326,6 +333,7 @@ impl<R: Read + Seek> Frames<R> {
         }
         self.decoder.decoder.reinit()?;
         self.finished = false;
+        self.wants = HEADER_START;
         // Fewer than four bytes are the start of a frame, whatever they are.
         if left < 4 {
             self.state = State::Torn;
@@ -357,7 +365,9 @@ impl<R: Read + Seek> Frames<R> {
         let bytes = self.window.bytes(at, CHUNK)?;
         let bytes = match end {
             Some(end) => &bytes[..bytes.len().min((end - at) as usize)],
-            None => bytes,
+            // A call that fails gives nothing, not even what came before the failure. So a torn frame goes in block by
+            // block, each apart from the header of the next one.
+            None => &bytes[..bytes.len().min(self.wants.saturating_sub(BLOCK_HEADER).max(1))],
         };
         let length = out.len();
         out.resize(length + 2 * CHUNK, 0);
@@ -367,6 +377,7 @@ impl<R: Read + Seek> Frames<R> {
         let Ok(step) = step else { return Ok(None) };
         self.at += step.read as u64;
         self.finished = step.finished;
+        self.wants = step.wants;
         self.decoded += written as u64;
         if self.decoded > self.limits.decoded {
             return Err(FrameError::Limit(LimitError { limit: Limit::Decoded, bound: self.limits.decoded, line: 0 }));

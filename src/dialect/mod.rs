@@ -4,7 +4,7 @@ mod builtin;
 mod load;
 
 pub use builtin::{by_name, by_version, dsh_v0, names, tutorial};
-pub use load::DialectError;
+pub use load::{DialectError, from_json};
 
 use crate::rule::{Rule, RuleSet, Stage};
 use std::collections::BTreeMap;

@@ -283,7 +283,7 @@ mod tests {
         let elements: Vec<Kind> = root.get("a").unwrap().elements().map(|value| value.kind()).collect();
         assert_eq!(elements, [Kind::Object, Kind::Number, Kind::String, Kind::Object]);
         assert_eq!(root.path(&["c", "d"]).unwrap().as_int(), Some(-1500));
-        assert_eq!(root.get("b\n").unwrap().kind(), Kind::Null);
+        assert_eq!(root.members().nth(1).unwrap().1.kind(), Kind::Null);
         assert_eq!(root.get("a").unwrap().elements().next().unwrap().bytes(), br#"{"x":[]}"#);
         assert!(root.get("z").is_none());
         assert_eq!(root.members().count(), 3);

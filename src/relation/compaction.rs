@@ -149,6 +149,8 @@ impl Compaction {
             }
             None => (Rule::Comp2, Some("the summary stands outside any compaction bracket".to_owned())),
             Some(open) if open.id != id => {
+                // It counts as the bracket's summary, so that the end of the bracket is not reported as well.
+                open.summary = true;
                 let text = format!("the summary names compaction {}, but {} is open", show(&id), show(&open.id));
                 (Rule::Comp2, Some(text))
             }

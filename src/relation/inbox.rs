@@ -57,8 +57,14 @@ impl Inbox {
         out.extend_from_slice(b"]}");
     }
 
-    /// Folds one event; other types than the splice change nothing.
+    /// Folds one event: a splice, or a marker that tags everything before it as inherited.
     pub fn fold(&mut self, folded: &Folded<'_>, sink: &mut Sink<'_>) {
+        if folded.event.role == Role::EndSeed
+            && let Some(tag) = &folded.admission.dialect().seed.tag
+            && folded.event.field(tag).is_some_and(Value::is_true)
+        {
+            *self = Inbox::new(self.inherited, self.rules);
+        }
         if folded.event.role != Role::Inbox || folded.admitted.seq < self.inherited {
             return;
         }

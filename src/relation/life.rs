@@ -149,7 +149,8 @@ impl Life {
             self.report(Rule::Life2, folded, at, text, sink);
         }
         let number = step.and_then(Value::as_double);
-        self.step = Some((turn.and_then(Value::as_double), number));
+        // A step that names another turn still lies in the open one; outside of any turn its own name counts.
+        self.step = Some((self.turn.unwrap_or(turn.and_then(Value::as_double)), number));
         if let Some(number) = number.filter(|number| is_safe(*number)) {
             self.last_step = number;
         }

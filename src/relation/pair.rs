@@ -47,8 +47,9 @@ pub(super) struct Pairs {
     /// Number of the step, counted over the log, and whether it is open.
     step: u64,
     step_open: bool,
-    /// Calls requested in the open step and not answered in it (PAIR-3).
+    /// Calls requested in the open step and not answered in it, and those that a result of it answers (PAIR-3).
     unanswered: BTreeMap<Digest, String>,
+    answered: BTreeSet<Digest>,
     /// Ids that `tool/call` opened in the open step (PAIR-1).
     started: BTreeSet<Digest>,
     /// The last group of the surface: its assistant message, and what it still waits for.
@@ -68,6 +69,7 @@ impl Pairs {
             step: 0,
             step_open: false,
             unanswered: BTreeMap::new(),
+            answered: BTreeSet::new(),
             started: BTreeSet::new(),
             tail: None,
             waiting: BTreeSet::new(),
@@ -99,6 +101,7 @@ impl Pairs {
         self.step += 1;
         self.step_open = open;
         self.unanswered.clear();
+        self.answered.clear();
         self.started.clear();
     }
 
@@ -171,7 +174,7 @@ impl Pairs {
             }
             self.calls.push(key);
             // A message that replaces another says again what was called before; it calls nothing anew.
-            if self.step_open && !folded.is_replace() {
+            if self.step_open && !folded.is_replace() && !self.answered.contains(&key) {
                 self.unanswered.insert(key, format!("\"{}\"", id.display()));
             }
         }
@@ -192,6 +195,7 @@ impl Pairs {
         let key = digest(id);
         if !folded.is_replace() {
             self.unanswered.remove(&key);
+            self.answered.insert(key);
             let code = folded.event.data.and_then(|data| data.path(&["error", "code"]));
             let never_started = code.and_then(Value::as_str).is_some_and(|code| code.is("TOOL_NOT_STARTED"));
             if !self.started.remove(&key) && !never_started && self.rules.has(Rule::Pair1) {
@@ -267,10 +271,14 @@ impl Pairs {
     /// PAIR-2 behind a replace: the groups that it touched are whole.
     fn replace(&mut self, folded: &Folded<'_>, ordinal: Ordinal, sink: &mut Sink<'_>) -> Result<(), LimitError> {
         let surface = folded.admission.surface();
-        let shadows_waiting = !self.waiting.is_empty()
-            && self.tail.is_some_and(|tail| {
-                folded.admission.shadowed().contains(&tail) && self.in_open_step(&self.facts[tail as usize])
-            });
+        let again = self.requested(&self.facts[ordinal as usize]);
+        let waits = |key: &Digest| self.unanswered.contains_key(key) && !again.contains(key);
+        let shadows_waiting = folded.admission.shadowed().iter().any(|shadowed| match &self.facts[*shadowed as usize] {
+            fact @ Fact::Requests { calls, .. } if self.in_open_step(fact) => {
+                self.calls[calls.start as usize..calls.end as usize].iter().any(waits)
+            }
+            _ => false,
+        });
         let mut breach = shadows_waiting.then(|| "the replace shadows a call that is still unanswered".to_owned());
         // From the separator at or before the node in front, up to the end of the group behind the new node.
         let mut at = ordinal;

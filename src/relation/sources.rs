@@ -142,7 +142,7 @@ impl Attempts {
             sink(Rule::Pair5, folded.place(Some(sources)), text);
             return;
         }
-        if self.size > LONGEST || own == 0 {
+        if self.size > LONGEST {
             return;
         }
         let content = folded.message().and_then(|message| message.get("content"));

@@ -1,6 +1,5 @@
 //! CODEC-3: a compressed artifact as a list of frames.
 
-use std::io::Read;
 
 const MAGIC: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 
@@ -119,15 +118,28 @@ fn shape(bytes: &[u8]) -> Shape {
 
 /// Everything that can be decoded of one frame, and whether that was all of it.
 fn decompress(frame: &[u8]) -> (Vec<u8>, bool) {
+    use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
     let mut text = Vec::new();
-    let Ok(decoder) = zstd::stream::read::Decoder::with_buffer(frame) else { return (text, false) };
-    let mut decoder = decoder.single_frame();
-    let mut buffer = [0; 4096];
+    let Ok(mut decoder) = Decoder::new() else { return (text, false) };
+    let mut buffer = vec![0; 1 << 18];
+    let mut rest = frame;
     loop {
-        match decoder.read(&mut buffer) {
-            Ok(0) => return (text, true),
-            Ok(count) => text.extend_from_slice(&buffer[..count]),
+        // A call that fails gives nothing, not even what came before the failure: so one byte goes in at a time.
+        let (head, tail) = rest.split_at(rest.len().min(1));
+        let mut input = InBuffer::around(head);
+        let mut output = OutBuffer::around(&mut buffer[..]);
+        match decoder.run(&mut input, &mut output) {
             Err(_) => return (text, false),
+            Ok(hint) => {
+                text.extend_from_slice(output.as_slice());
+                if hint == 0 {
+                    return (text, true);
+                }
+                if head.is_empty() && output.as_slice().is_empty() {
+                    return (text, false);
+                }
+            }
         }
+        rest = if input.pos == 1 { tail } else { rest };
     }
 }

@@ -45,9 +45,9 @@ pub(crate) fn brackets(events: &[Event]) -> Vec<Breach<'_>> {
             "compaction/end" => match open.take() {
                 Some(bracket) => {
                     if bracket.id != id || bracket.turn != canonical(event, "data.turn") {
+                        // The end is not this bracket's, so it says nothing of its summary.
                         found.push(("COMP-1", event));
-                    }
-                    if bracket.summary.is_none() && event.at("data.error").is_none() {
+                    } else if bracket.summary.is_none() && event.at("data.error").is_none() {
                         found.push(("COMP-2", event));
                     }
                 }

@@ -7,7 +7,7 @@ use crate::model::tree::{Value, safe_integer};
 /// An open turn or step.
 #[derive(Clone, Copy)]
 pub(crate) struct Open {
-    /// Its number; not-a-number when that is what was logged, which then equals nothing.
+    /// Its number; not-a-number when that is what was logged. That was reported, and any name fits it.
     number: f64,
     /// The event that opened it.
     pub(crate) seq: u64,
@@ -18,8 +18,15 @@ pub(crate) struct Open {
 pub(crate) struct Place {
     pub(crate) turn: Option<Open>,
     pub(crate) step: Option<Open>,
+    /// The turn that the open step lies in: the open one, or the one it named when none was open.
+    step_turn: f64,
     next_turn: f64,
     next_step: f64,
+}
+
+/// Whether a logged number names what is open.
+fn same(open: f64, named: f64) -> bool {
+    open.is_nan() || open == named
 }
 
 /// A number in the data of an event, compared as a double.
@@ -30,7 +37,7 @@ fn number(event: &Event, key: &str) -> f64 {
 impl Place {
     /// Before the first event.
     pub(crate) fn start() -> Place {
-        Place { turn: None, step: None, next_turn: 1.0, next_step: 1.0 }
+        Place { turn: None, step: None, step_turn: f64::NAN, next_turn: 1.0, next_step: 1.0 }
     }
 
     /// Behind these events.
@@ -44,11 +51,13 @@ impl Place {
 
     /// Whether an event names the open turn.
     pub(crate) fn names_turn(&self, event: &Event) -> bool {
-        self.turn.is_some_and(|turn| turn.number == number(event, "turn"))
+        self.turn.is_some_and(|turn| same(turn.number, number(event, "turn")))
     }
 
+    /// Whether an event names the open step and the turn that it lies in.
     fn names_step(&self, event: &Event) -> bool {
-        self.step.is_some_and(|step| step.number == number(event, "step"))
+        same(self.step_turn, number(event, "turn"))
+            && self.step.is_some_and(|step| same(step.number, number(event, "step")))
     }
 
     /// Goes past an event and says which rules it breaks.
@@ -80,17 +89,18 @@ impl Place {
                 let step = number(event, "step");
                 law("LIFE-2", self.names_turn(event) && self.step.is_none() && step == self.next_step);
                 self.step = Some(Open { number: step, seq: event.seq });
+                self.step_turn = self.turn.map_or(number(event, "turn"), |turn| turn.number);
                 if safe_integer(step).is_some() {
                     self.next_step = step + 1.0;
                 }
             }
             "step/end" => {
-                law("LIFE-2", self.names_turn(event) && self.names_step(event));
+                law("LIFE-2", self.names_step(event));
                 self.step = None;
             }
             "tool/result" if matches!(event.op(), Op::Replace(..)) => law("LIFE-4", self.turn.is_some()),
             "assistant/chunk" | "assistant/message" | "tool/call" | "tool/result" => {
-                law("LIFE-3", self.names_turn(event) && self.names_step(event));
+                law("LIFE-3", self.names_step(event));
             }
             "todo/write" | "request/header" | "request/context" => law("LIFE-4", self.turn.is_some()),
             _ => {}
