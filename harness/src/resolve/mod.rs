@@ -155,7 +155,7 @@ impl Resolver {
         self.ids += 1;
         let strange = dice.chance(self.values.hostile);
         let word = if strange { self.values.inner(dice) } else { "m".to_owned() };
-        format!("{word}{}", self.ids).into()
+        format!("{word}-{}", self.ids).into()
     }
 
     /// Appends an event that is not on the surface.
