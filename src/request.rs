@@ -3,7 +3,7 @@
 use crate::admit::Admission;
 use crate::dialect::{Dialect, HeaderWhen, Role};
 use crate::event::Seq;
-use crate::json::{Kind, Scanner, Value, print, text};
+use crate::json::{Kind, Scanner, Str, Value, print, text};
 use crate::log::Log;
 use crate::projection::History;
 use std::fmt;
@@ -327,7 +327,7 @@ pub fn compare(text: &[u8], rebuilt: &Request) -> Result<(), Desync> {
         }
     }
     for (name, part) in &rebuilt.members {
-        let member = || String::from_utf8_lossy(name).into_owned();
+        let member = || shown(name);
         let Some(place) = places.get(name) else {
             return Err(Desync::Member { name: member(), difference: Difference::Missing });
         };
@@ -345,16 +345,19 @@ pub fn compare(text: &[u8], rebuilt: &Request) -> Result<(), Desync> {
         }
     }
     if let Some((name, _)) = given.iter().find(|(name, _)| !rebuilt.members.iter().any(|(known, _)| known == name)) {
-        let name = String::from_utf8_lossy(name).into_owned();
+        let name = shown(name);
         return Err(Desync::Member { name, difference: Difference::Added });
     }
     // The bytes of a request include the order of its members, save for what ECMAScript itself reorders.
     let mut canonical = Vec::new();
     print::canonical(root, &mut canonical);
     if canonical != rebuilt.to_bytes() {
-        let other = given.iter().zip(&rebuilt.members).find(|(given, want)| given.0 != want.0);
-        let name = other.map_or_else(String::new, |(given, _)| String::from_utf8_lossy(&given.0).into_owned());
-        return Err(Desync::Member { name, difference: Difference::Order });
+        let mut scanner = Scanner::new(u64::MAX);
+        let name = scanner.scan(&canonical).ok().and_then(|scan| {
+            let other = scan.root().members().zip(&rebuilt.members).find(|((key, _), want)| *key.canonical() != *want.0);
+            other.map(|((key, _), _)| key.display())
+        });
+        return Err(Desync::Member { name: name.unwrap_or_default(), difference: Difference::Order });
     }
     Ok(())
 }
@@ -376,6 +379,11 @@ fn compare_messages(value: Value<'_>, history: &History) -> Result<(), Desync> {
         }
     }
     if logged.next().is_some() { Err(Desync::Messages { index, byte: 0 }) } else { Ok(()) }
+}
+
+/// A name for people, from its canonical inner text.
+fn shown(name: &[u8]) -> String {
+    Str::new(name).display()
 }
 
 fn first_difference(a: &[u8], b: &[u8]) -> usize {
@@ -411,7 +419,7 @@ pub fn gate(state: &Gate<'_>, session: &str, request: &Request) -> Result<(), De
     let history = History::new(state.log, state.admission);
     let rebuilt = Request::new(header, history);
     for (place, (name, part)) in rebuilt.members.iter().enumerate() {
-        let member = || String::from_utf8_lossy(name).into_owned();
+        let member = || shown(name);
         let Some(found) = request.members.iter().position(|(known, _)| known == name) else {
             return Err(Desync::Member { name: member(), difference: Difference::Missing });
         };
@@ -430,7 +438,7 @@ pub fn gate(state: &Gate<'_>, session: &str, request: &Request) -> Result<(), De
     }
     match request.members.get(rebuilt.members.len()) {
         Some((name, _)) => {
-            Err(Desync::Member { name: String::from_utf8_lossy(name).into_owned(), difference: Difference::Added })
+            Err(Desync::Member { name: shown(name), difference: Difference::Added })
         }
         None => Ok(()),
     }

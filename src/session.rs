@@ -4,6 +4,7 @@
 
 use crate::admit::Admission;
 use crate::check::Loaded;
+use crate::codec::header;
 use crate::codec::rows::Packer;
 use crate::dialect::{Dialect, Reading, Role};
 use crate::event::{Event, Seq, UNLISTED};
@@ -166,7 +167,17 @@ impl Session {
         };
         let admission = Admission::new(Arc::clone(&dialect), Reading::Strict);
         let recovery = Recovery::new(&dialect);
-        Session::with(id.to_owned(), Log::new(dialect, header), admission, recovery)
+        let mut session = Session::with(id.to_owned(), Log::new(dialect, header), admission, recovery);
+        session.inherited = session.claimed();
+        session
+    }
+
+    /// How many events the header line says are inherited. Only that counts (INBOX-3): a session that is constructed
+    /// from its own events keeps what was waiting for it.
+    fn claimed(&self) -> u64 {
+        let mut scanner = Scanner::new(u64::MAX);
+        let scan = self.log.header().and_then(|line| scanner.scan(line).ok());
+        scan.and_then(|scan| header::inherited(self.log.dialect(), scan.root())).unwrap_or(0)
     }
 
     fn with(id: String, log: Log, admission: Admission, recovery: Recovery) -> Session {
@@ -201,7 +212,6 @@ impl Session {
             let seeded = session.push(line.to_vec());
             seeded.map_err(|error| SeedError { index: index as u64, error })?;
         }
-        session.inherited = session.log.len();
         session.mark(false, now);
         Ok(session)
     }
@@ -491,7 +501,11 @@ impl Session {
         };
         keep(&mut line, "cwd");
         line.extend_from_slice(b",\"parentSession\":");
-        text::quote(&self.id, &mut line);
+        // As the parent's header spells it: an id may hold a lone surrogate, which no text here can.
+        match parent.and_then(|parent| parent.get("id")) {
+            Some(id) => print::canonical(id, &mut line),
+            None => text::quote(&self.id, &mut line),
+        }
         if let Some(name) = &self.log.dialect().seed.length {
             line.extend_from_slice(format!(",\"{name}\":{inherited}").as_bytes());
         }

@@ -103,8 +103,9 @@ pub(crate) fn desync(events: &[Event], request: &str) -> Option<String> {
     let Some(given) = parsed.as_ref().and_then(|parsed| parsed.tree.value().members()) else {
         return Some("request".to_owned());
     };
+    // A key that is repeated takes its last value, as every parser reads it.
     let lookup =
-        |key: &[u16]| given.iter().find(|(name, _)| *name == key).map(|(_, value)| value.canonical());
+        |key: &[u16]| given.iter().rev().find(|(name, _)| *name == key).map(|(_, value)| value.canonical());
     let keys: Vec<&[u16]> = rebuilt.iter().map(|(key, _)| &key[..]).collect();
     let changed = text::own_key_order(&keys)
         .into_iter()
@@ -112,5 +113,17 @@ pub(crate) fn desync(events: &[Event], request: &str) -> Option<String> {
         .find(|(key, value)| lookup(key).as_ref() != Some(value))
         .map(|(key, _)| &key[..]);
     let added = || given.iter().map(|(key, _)| *key).find(|key| !keys.contains(key));
-    changed.or_else(added).map(String::from_utf16_lossy)
+    // The same members in another order are other bytes; the first one that stands elsewhere is named.
+    let moved = || {
+        let mut once: Vec<&[u16]> = Vec::new();
+        for (key, _) in &given {
+            if !once.contains(key) {
+                once.push(key);
+            }
+        }
+        let places = text::own_key_order(&once).into_iter().zip(text::own_key_order(&keys));
+        let mut pairs = places.map(|(found, want)| (once[found], keys[want]));
+        pairs.find(|(found, want)| found != want).map(|(found, _)| found)
+    };
+    changed.or_else(added).or_else(moved).map(String::from_utf16_lossy)
 }
