@@ -22,7 +22,7 @@ pub fn fork(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
     }
     let track = &r.tracks[at];
     let mut child = r.fresh();
-    let refusable = r.rule.is_none() && dice.chance(24);
+    let refusable = !r.faulty && dice.chance(24);
     let anywhere = dice.below(track.events.len() + usize::from(refusable)) as u64;
     let boundary = (dice.chance(128) || track.turn.is_some()).then_some(anywhere).filter(|_| !track.is_empty());
     let count = boundary.map_or(track.len(), |boundary| boundary + 1);

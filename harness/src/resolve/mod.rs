@@ -30,6 +30,8 @@ pub struct Resolver {
     pub ops: Vec<Op>,
     /// The rule that the case breaks; it breaks one at most.
     pub rule: Option<&'static str>,
+    /// Whether a fault is among the raw ops: then nothing else may be refused, so that the last refusal is the fault's.
+    pub faulty: bool,
     current: usize,
     ids: usize,
     time: i64,
@@ -38,6 +40,7 @@ pub struct Resolver {
 /// Makes a case from raw ops. It stops growing at about `size` ops.
 pub fn resolve(raw: &RawCase, size: usize) -> Case {
     let mut resolver = Resolver::new(raw.values, raw.burst);
+    resolver.faulty = raw.ops.iter().any(|op| op.kind == Kind::Fault);
     for op in &raw.ops {
         if resolver.ops.len() >= size {
             break;
@@ -62,6 +65,7 @@ impl Resolver {
             tracks: vec![],
             ops: vec![],
             rule: None,
+            faulty: false,
             current: 0,
             ids: 0,
             time: 1_787_000_000_000,
