@@ -105,6 +105,11 @@ impl Admission {
         &self.sources
     }
 
+    /// Leaves rules out: an event that breaks one of them is admitted.
+    pub(crate) fn ignore(&mut self, rules: RuleSet) {
+        self.rules = rules.iter().fold(self.rules, RuleSet::without);
+    }
+
     /// Takes over the surface of another admission of the same dialect, such as one that folded a prefix again.
     pub(crate) fn adopt(&mut self, folded: Admission) {
         self.surface = folded.surface;
@@ -150,8 +155,10 @@ impl Admission {
         let seq = self.next;
         let Some(place) = surface else {
             if self.rules.has(Rule::Surf1)
-                && let Some((name, value)) =
-                    event.surface_op.map(|op| ("surfaceOp", op)).or(event.sources.map(|list| ("sourceEventSeqs", list)))
+                && let Some((name, value)) = event
+                    .surface_op
+                    .map(|op| ("surfaceOp", op))
+                    .or(event.sources.map(|list| ("sourceEventSeqs", list)))
             {
                 let text = format!("{} is not a surface event, but carries {name}", event.kind_name());
                 return Err(Violation::new(Rule::Surf1, value.at(), text));
@@ -249,7 +256,10 @@ impl Admission {
                 SpanError::End => (end_at, format!("{} {end} is not on the surface", spelling.end)),
                 SpanError::Order => (
                     start_at,
-                    format!("{} {start} stands behind {} {end} in surface order", spelling.start, spelling.end),
+                    format!(
+                        "{} {start} stands behind {} {end} in surface order",
+                        spelling.start, spelling.end
+                    ),
                 ),
             };
             Violation::new(Rule::Surf5, at.at(), format!("{text}; {}", self.describe_surface()))
@@ -273,7 +283,11 @@ impl Admission {
         let Some(list) = event.sources else { return Ok(()) };
         let strict = self.rules.has(Rule::Surf3);
         if list.kind() != Kind::Array {
-            return if strict { Err(ill_typed(Rule::Surf3, Some(list), event.root, "sourceEventSeqs", "an array")) } else { Ok(()) };
+            return if strict {
+                Err(ill_typed(Rule::Surf3, Some(list), event.root, "sourceEventSeqs", "an array"))
+            } else {
+                Ok(())
+            };
         }
         let mut increasing = true;
         for item in list.elements() {
@@ -288,7 +302,8 @@ impl Admission {
             self.sources.push(source);
         }
         if self.sources.is_empty() && !surface.empty_sources && strict {
-            let text = format!("sourceEventSeqs of {} is empty; leave it out when nothing is cited", surface.kind);
+            let text =
+                format!("sourceEventSeqs of {} is empty; leave it out when nothing is cited", surface.kind);
             return Err(Violation::new(Rule::Surf3, list.at(), text));
         }
         self.sorted.extend_from_slice(&self.sources);
@@ -310,9 +325,12 @@ impl Admission {
         let missing = |ordinal: &&Ordinal| self.sorted.binary_search(&self.surface.seq(**ordinal)).is_err();
         let Some(first) = self.shadowed.iter().find(missing) else { return Ok(()) };
         let count = self.shadowed.iter().filter(missing).count();
+        let nodes = match self.shadowed.len() {
+            1 => "1 node".to_owned(),
+            more => format!("{more} nodes"),
+        };
         let text = format!(
-            "the replace shadows {} nodes, but sourceEventSeqs does not cite {}{}",
-            self.shadowed.len(),
+            "the replace shadows {nodes}, but sourceEventSeqs does not cite {}{}",
             self.surface.seq(*first),
             if count > 1 { format!(" and {} more of them", count - 1) } else { String::new() }
         );
@@ -320,13 +338,19 @@ impl Admission {
     }
 
     /// SURF-7.
-    fn check_rewrite(&self, surface: &SurfaceType, event: &Event<'_>, digest: Digest) -> Result<(), Violation> {
+    fn check_rewrite(
+        &self,
+        surface: &SurfaceType,
+        event: &Event<'_>,
+        digest: Digest,
+    ) -> Result<(), Violation> {
         if !self.rules.has(Rule::Surf7) {
             return Ok(());
         }
         let at = event.surface_op.map_or(0, Value::at);
         let [target] = self.shadowed[..] else {
-            let text = format!("a {} replace targets exactly one node, found {}", surface.kind, self.shadowed.len());
+            let text =
+                format!("a {} replace targets exactly one node, found {}", surface.kind, self.shadowed.len());
             return Err(Violation::new(Rule::Surf7, at, text));
         };
         let known = self.results.binary_search_by_key(&target, |(ordinal, _)| *ordinal);
@@ -352,9 +376,9 @@ impl Admission {
         let content = message.and_then(|message| message.get("content"));
         let rewritable = match surface.shape.result {
             ResultShape::Plain | ResultShape::Direct => content,
-            ResultShape::Block => content
-                .and_then(|content| content.elements().next())
-                .and_then(|block| block.get("content")),
+            ResultShape::Block => {
+                content.and_then(|content| content.elements().next()).and_then(|block| block.get("content"))
+            }
         };
         if let Some(data) = event.data {
             print::comparable(data, rewritable.map(Value::at), &mut self.scratch);

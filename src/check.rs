@@ -6,9 +6,9 @@
 
 use crate::admit::Admission;
 use crate::codec::frames::FrameError;
+use crate::codec::header;
 use crate::codec::lines::{Item, Lines, ReadSeek};
 use crate::codec::rows::{Row, Tag};
-use crate::codec::header;
 use crate::dialect::{self, Dialect, Reading, Role};
 use crate::event::{Event, TypeId, UNLISTED, describe};
 use crate::finding::{Excerpt, Finding, Findings, Violation};
@@ -163,7 +163,7 @@ fn run(input: Input<'_>, options: &Options, recorder: Option<Recorder>) -> Resul
     let mut checker = Checker::new(options, compressed);
     checker.recorder = recorder;
     loop {
-        match lines.next()? {
+        match lines.read()? {
             Item::Line { bytes, number, ended } => {
                 if checker.line(bytes, number, ended).map_err(FrameError::Limit)? == Flow::Stop {
                     break;
@@ -260,10 +260,8 @@ impl<'o> Checker<'o> {
 
     fn use_dialect(&mut self, dialect: Arc<Dialect>) {
         self.admission = Admission::new(Arc::clone(&dialect), self.options.reading);
+        self.admission.ignore(self.options.ignore);
         self.rules = self.admission.rules();
-        for rule in self.options.ignore.iter() {
-            self.rules = self.rules.without(rule);
-        }
         if !self.options.notes {
             self.rules = self.rules.without(Rule::Json7).without(Rule::Pair5);
         }
@@ -328,7 +326,8 @@ impl<'o> Checker<'o> {
             Err(violation) => {
                 // A future version is named as such even where the rest of its header cannot be read.
                 let text = String::from_utf8_lossy(bytes);
-                match scanner.scan(text.as_bytes()).ok().map(|scan| header::check_version(spec, scan.root())) {
+                match scanner.scan(text.as_bytes()).ok().map(|scan| header::check_version(spec, scan.root()))
+                {
                     Some(Err(version)) => Err(version),
                     _ => Err(Violation { rule: Rule::Store1, ..violation }),
                 }
@@ -341,7 +340,9 @@ impl<'o> Checker<'o> {
                         let mut again = Scanner::new(self.options.limits.depth);
                         match again.scan(&kept) {
                             Ok(scan) => self.read_header(spec, &dialect, &scan, ended),
-                            Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, unparsable("the header", syntax))),
+                            Err(syntax) => {
+                                Err(Violation::new(Rule::Store1, syntax.at, unparsable("the header", syntax)))
+                            }
                         }
                     }
                 },
@@ -397,7 +398,11 @@ impl<'o> Checker<'o> {
         self.relations = Relations::new(self.rules, self.inherited.unwrap_or(0));
         if self.options.notes {
             for (name, value) in header::unknown(spec, root) {
-                let violation = Violation::new(Rule::Store1, value.at(), format!("the header field `{name}` is unknown, and kept"));
+                let violation = Violation::new(
+                    Rule::Store1,
+                    value.at(),
+                    format!("the header field `{name}` is unknown, and kept"),
+                );
                 let finding = self.finding(violation, Class::Note, 1, None, scan.text());
                 self.findings.push(finding);
             }
@@ -407,12 +412,19 @@ impl<'o> Checker<'o> {
     }
 
     /// One line behind the header.
-    fn record(&mut self, scanner: &mut Scanner, bytes: &[u8], number: u64, ended: bool) -> Result<Flow, LimitError> {
+    fn record(
+        &mut self,
+        scanner: &mut Scanner,
+        bytes: &[u8],
+        number: u64,
+        ended: bool,
+    ) -> Result<Flow, LimitError> {
         if let Some(damage) = &self.damage {
             if damage.committed {
                 return Ok(Flow::Stop);
             }
-            if ended && is_turn_end(scanner, bytes)
+            if ended
+                && is_turn_end(scanner, bytes)
                 && let Some(damage) = &mut self.damage
             {
                 damage.committed = true;
@@ -500,7 +512,8 @@ impl<'o> Checker<'o> {
                 self.dialect().name
             );
             let violation = Violation::new(Rule::Vocab1, event.kind.map_or(0, Value::at), text);
-            self.unsupported = Some(self.finding(violation, Class::Unsupported, number, Some(self.expected - 1), bytes));
+            self.unsupported =
+                Some(self.finding(violation, Class::Unsupported, number, Some(self.expected - 1), bytes));
         }
         if self.folding && self.unsupported.is_none() {
             self.fold(scan, &event, number, bytes)?;
@@ -508,7 +521,13 @@ impl<'o> Checker<'o> {
         Ok(Flow::On)
     }
 
-    fn fold(&mut self, scan: &Scan<'_>, event: &Event<'_>, line: u64, bytes: &[u8]) -> Result<(), LimitError> {
+    fn fold(
+        &mut self,
+        scan: &Scan<'_>,
+        event: &Event<'_>,
+        line: u64,
+        bytes: &[u8],
+    ) -> Result<(), LimitError> {
         match self.admission.admit(scan, event) {
             Err(violation) => {
                 let seq = self.expected - 1;
@@ -541,7 +560,8 @@ impl<'o> Checker<'o> {
             // A prune is reported where it stands, which is the line before.
             let text_of_line: &[u8] = if place.line == self.lines { bytes } else { &[] };
             let violation = Violation::new(rule, place.at, text);
-            let finding = self.finding(violation, rule.info().class, place.line, Some(place.seq), text_of_line);
+            let finding =
+                self.finding(violation, rule.info().class, place.line, Some(place.seq), text_of_line);
             self.findings.push(finding);
         }
     }
@@ -594,7 +614,11 @@ impl<'o> Checker<'o> {
 
     fn bound_events(&self) -> Result<(), LimitError> {
         let bound = self.options.limits.events.min(crate::limits::EVENTS);
-        if self.expected > bound { Err(LimitError { limit: Limit::Events, bound, line: self.lines }) } else { Ok(()) }
+        if self.expected > bound {
+            Err(LimitError { limit: Limit::Events, bound, line: self.lines })
+        } else {
+            Ok(())
+        }
     }
 
     /// Remembers whether a surface message has an id, which a tutorial's never has.
@@ -614,7 +638,8 @@ impl<'o> Checker<'o> {
             && self.rules.has(Rule::Json7)
         {
             let text = "the line is not in canonical spelling from here on".to_owned();
-            let finding = self.finding(Violation::new(Rule::Json7, at, text), Class::Note, line, seq, scan.text());
+            let finding =
+                self.finding(Violation::new(Rule::Json7, at, text), Class::Note, line, seq, scan.text());
             self.findings.push(finding);
         }
     }
@@ -658,10 +683,12 @@ impl<'o> Checker<'o> {
         if self.frame_lines == 0 && self.fatal.is_none() && self.damage.is_none() {
             let headed = self.dialect().header.is_some();
             if headed && self.lines != 1 {
-                let text = format!("the first frame holds exactly the header line, found {} lines", self.lines);
+                let text =
+                    format!("the first frame holds exactly the header line, found {} lines", self.lines);
                 let line = self.lines.min(2);
                 let seq = (line > 1).then_some(0);
-                let finding = self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, seq, &[]);
+                let finding =
+                    self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, seq, &[]);
                 self.fatal = Some(finding);
             }
         }
@@ -675,19 +702,26 @@ impl<'o> Checker<'o> {
         }
         if self.frame_lines == 0 && self.dialect().header.is_some() {
             let text = "the first frame is incomplete, so there is no header";
-            self.fatal = Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
+            self.fatal =
+                Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
             return;
         }
         if let Some(Damage { finding, .. }) = &mut self.damage {
             // One torn frame is one finding, at the first line that is not kept.
             finding.rule = Rule::Codec3;
             finding.help = Rule::Codec3.info().help.to_owned();
-            finding.message = format!("the last frame is incomplete, and this line of it is damaged: {}", finding.message);
+            finding.message =
+                format!("the last frame is incomplete, and this line of it is damaged: {}", finding.message);
             return;
         }
         let text = "the last frame is incomplete: a torn write";
-        let finding =
-            self.finding(Violation::new(Rule::Codec3, 0, text), Class::Repairable, self.lines + 1, Some(self.expected), &[]);
+        let finding = self.finding(
+            Violation::new(Rule::Codec3, 0, text),
+            Class::Repairable,
+            self.lines + 1,
+            Some(self.expected),
+            &[],
+        );
         self.damage = Some(Damage { finding, committed: false });
     }
 
@@ -702,10 +736,18 @@ impl<'o> Checker<'o> {
         }
         let seq = (!self.first_line).then_some(self.frame_seq);
         let line = self.frame_lines + 1;
-        self.fatal = Some(self.finding(Violation::new(Rule::Codec3, 0, what), Class::Corrupt, line, seq, &[]));
+        self.fatal =
+            Some(self.finding(Violation::new(Rule::Codec3, 0, what), Class::Corrupt, line, seq, &[]));
     }
 
-    fn finding(&self, violation: Violation, class: Class, line: u64, seq: Option<u64>, bytes: &[u8]) -> Finding {
+    fn finding(
+        &self,
+        violation: Violation,
+        class: Class,
+        line: u64,
+        seq: Option<u64>,
+        bytes: &[u8],
+    ) -> Finding {
         let Violation { rule, at, message } = violation;
         let stage = match self.options.reading {
             Reading::Strict => None,
@@ -719,13 +761,15 @@ impl<'o> Checker<'o> {
     fn finish(mut self, bytes: u64) -> Loaded {
         if self.first_line && self.fatal.is_none() && self.dialect().header.is_some() {
             let text = "the file is empty, so there is no header";
-            self.fatal = Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
+            self.fatal =
+                Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
         }
         if self.identified == Some(true) {
             // Messages with ids are not a tutorial's: the log is one of the harness's that lost its header.
             self.use_dialect(Arc::new(dialect::dsh_v0()));
             let text = "the first line is an event: the session header is missing";
-            self.fatal = Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
+            self.fatal =
+                Some(self.finding(Violation::new(Rule::Store1, 0, text), Class::Corrupt, 1, None, &[]));
         }
         if let Some(damage) = self.damage.take() {
             let Damage { finding, committed } = damage;
@@ -747,7 +791,8 @@ impl<'o> Checker<'o> {
             let text = format!("seedLength is {inherited}, but the log holds {} events", self.expected);
             let line = self.header.as_ref().map(|header| header.line.clone()).unwrap_or_default();
             let at = memchr::memmem::find(&line, b"seedLength").map_or(0, |at| at - 1);
-            let finding = self.finding(Violation::new(Rule::Store8, at, text), Class::Relation, 1, None, &line);
+            let finding =
+                self.finding(Violation::new(Rule::Store8, at, text), Class::Relation, 1, None, &line);
             self.findings.push(finding);
         }
         if let Some(damage) = self.damage.take() {
@@ -799,7 +844,8 @@ impl<'o> Checker<'o> {
             replaces: surface.generation(),
             messages: surface.messages() as u64,
         };
-        let report = Report { dialect: dialect.name.clone(), events, findings, header: self.header, surface, bytes };
+        let report =
+            Report { dialect: dialect.name.clone(), events, findings, header: self.header, surface, bytes };
         Loaded { report, log, admission, recovery }
     }
 }

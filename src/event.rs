@@ -146,10 +146,11 @@ impl<'a> Event<'a> {
         if !rules.has(Rule::Env2) {
             return Ok(());
         }
-        let typed = |value: Option<Value<'_>>, good: fn(Value<'_>) -> bool, name: &str, want: &str| match value {
-            Some(value) if good(value) => Ok(()),
-            found => Err(self.ill_typed(found, name, want)),
-        };
+        let typed =
+            |value: Option<Value<'_>>, good: fn(Value<'_>) -> bool, name: &str, want: &str| match value {
+                Some(value) if good(value) => Ok(()),
+                found => Err(self.ill_typed(found, name, want)),
+            };
         typed(self.kind, |value| value.as_str().is_some(), "type", "a string")?;
         typed(self.seq, |value| value.as_uint().is_some(), "seq", "a safe integer that is not negative")?;
         typed(self.time, |value| value.as_int().is_some(), "time", "a safe integer (epoch milliseconds)")?;
@@ -195,7 +196,8 @@ impl<'a> Event<'a> {
                     if let Some(value) = found
                         && value.as_str().is_some_and(|found| found.is(text))
                     {
-                        let message = format!("{} with {member} {text:?} is retired vocabulary", retired.kind);
+                        let message =
+                            format!("{} with {member} {text:?} is retired vocabulary", retired.kind);
                         return Err(Violation::new(Rule::Vocab3, value.at(), message));
                     }
                 }
@@ -207,17 +209,29 @@ impl<'a> Event<'a> {
 
 /// The violation of a member that is missing or not what it must be.
 #[cold]
-pub(crate) fn ill_typed(rule: Rule, found: Option<Value<'_>>, parent: Value<'_>, name: &str, want: &str) -> Violation {
+pub(crate) fn ill_typed(
+    rule: Rule,
+    found: Option<Value<'_>>,
+    parent: Value<'_>,
+    name: &str,
+    want: &str,
+) -> Violation {
     match found {
         None => Violation::new(rule, parent.at(), format!("expected {name} to be {want}, found no {name}")),
-        Some(value) => {
-            Violation::new(rule, value.at(), format!("expected {name} to be {want}, found {}", describe(value)))
-        }
+        Some(value) => Violation::new(
+            rule,
+            value.at(),
+            format!("expected {name} to be {want}, found {}", describe(value)),
+        ),
     }
 }
 
 /// A value for a message to people: short ones as they stand, others by kind.
 pub(crate) fn describe(value: Value<'_>) -> String {
     let bytes = value.bytes();
-    if bytes.len() <= 40 { String::from_utf8_lossy(bytes).into_owned() } else { value.kind().name().to_owned() }
+    if bytes.len() <= 40 {
+        String::from_utf8_lossy(bytes).into_owned()
+    } else {
+        value.kind().name().to_owned()
+    }
 }

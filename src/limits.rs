@@ -112,7 +112,9 @@ impl fmt::Display for LimitError {
             Limit::Events => write!(f, "the log holds more than {bound} events")?,
             Limit::Decoded => write!(f, "the artifact decodes to more than {bound} bytes")?,
             Limit::Frames => write!(f, "the artifact holds more than {bound} compressed frames")?,
-            Limit::Held => write!(f, "the log is larger than the {bound} bytes that are held in memory at once")?,
+            Limit::Held => {
+                write!(f, "the log is larger than the {bound} bytes that are held in memory at once")?
+            }
             Limit::Work => write!(f, "re-checking call groups took more than {bound} steps an event")?,
         }
         write!(f, " [{}]", self.limit.id())?;

@@ -139,7 +139,16 @@ impl Log {
 
     fn over(dialect: Arc<Dialect>, types: Arc<Types>, header: Option<Arc<[u8]>>, base: Arc<Base>) -> Self {
         let base_count = base.count;
-        Log { dialect, types, header, base, base_count, sealed: Arc::default(), open: Chunk::new(), own_count: 0 }
+        Log {
+            dialect,
+            types,
+            header,
+            base,
+            base_count,
+            sealed: Arc::default(),
+            open: Chunk::new(),
+            own_count: 0,
+        }
     }
 
     /// Number of events.
@@ -188,7 +197,11 @@ impl Log {
     }
 
     fn kind(&self, seq: Seq) -> TypeId {
-        if seq < self.base_count { self.base.record(seq).kind } else { self.own(seq).map_or(UNLISTED, |own| own.kind) }
+        if seq < self.base_count {
+            self.base.record(seq).kind
+        } else {
+            self.own(seq).map_or(UNLISTED, |own| own.kind)
+        }
     }
 
     fn flags(&self, seq: Seq) -> Flags {

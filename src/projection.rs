@@ -126,7 +126,8 @@ pub fn replacements(log: &Log, count: u64) -> (Vec<Replacement>, Admission) {
     let admission = log.refold(count, |admission, seq, change| {
         if matches!(change, Change::Replace(_)) {
             let surface = admission.surface();
-            let shadowed: Vec<Seq> = admission.shadowed().iter().map(|ordinal| surface.seq(*ordinal)).collect();
+            let shadowed: Vec<Seq> =
+                admission.shadowed().iter().map(|ordinal| surface.seq(*ordinal)).collect();
             if let (Some(start), Some(end)) = (shadowed.first().copied(), shadowed.last().copied()) {
                 list.push(Replacement { seq, start, end, shadowed });
             }

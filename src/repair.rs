@@ -202,7 +202,10 @@ impl Recovery {
         put(b"\",\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":");
         text::quote(say, &mut line);
         line.extend_from_slice(
-            format!("}}]}}]}},\"error\":{{\"name\":\"{name}\",\"code\":\"{code}\"}}}},\"surfaceOp\":\"append\"").as_bytes(),
+            format!(
+                "}}]}}]}},\"error\":{{\"name\":\"{name}\",\"code\":\"{code}\"}}}},\"surfaceOp\":\"append\""
+            )
+            .as_bytes(),
         );
         if let Some(call) = started {
             line.extend_from_slice(format!(",\"sourceEventSeqs\":[{call}]").as_bytes());

@@ -102,10 +102,11 @@ impl Request {
     pub fn new(header: &RequestHeader, history: History) -> Request {
         let mut members: Vec<(Vec<u8>, Part)> =
             header.config.iter().map(|(name, value)| (name.clone(), Part::Text(value.clone()))).collect();
-        let mut put = |name: &str, part: Part| match members.iter_mut().find(|(known, _)| known == name.as_bytes()) {
-            Some(member) => member.1 = part,
-            None => members.push((name.into(), part)),
-        };
+        let mut put =
+            |name: &str, part: Part| match members.iter_mut().find(|(known, _)| known == name.as_bytes()) {
+                Some(member) => member.1 = part,
+                None => members.push((name.into(), part)),
+            };
         put("messages", Part::Messages);
         for (name, value, _) in header.members.iter().filter(|(_, _, in_request)| *in_request) {
             put(name, Part::Text(value.clone()));
@@ -228,7 +229,9 @@ pub fn boundary(log: &Log, turn: u64, step: u64, attempt: u64) -> Option<u64> {
         boundary.turn == turn as f64 && boundary.step == step as f64 && boundary.attempt == attempt
     };
     let list = boundaries(log);
-    let last_start = list.iter().rposition(|boundary| same(&&Boundary { attempt, ..*boundary }) && boundary.attempt == 1)?;
+    let last_start = list
+        .iter()
+        .rposition(|boundary| same(&&Boundary { attempt, ..*boundary }) && boundary.attempt == 1)?;
     list[last_start..].iter().find(same).map(|boundary| boundary.count)
 }
 

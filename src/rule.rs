@@ -33,14 +33,8 @@ impl Class {
     }
 
     /// All classes, strongest first.
-    pub const ALL: [Class; 6] = [
-        Class::Unsupported,
-        Class::Corrupt,
-        Class::Reject,
-        Class::Relation,
-        Class::Repairable,
-        Class::Note,
-    ];
+    pub const ALL: [Class; 6] =
+        [Class::Unsupported, Class::Corrupt, Class::Reject, Class::Relation, Class::Repairable, Class::Note];
 }
 
 impl fmt::Display for Class {

@@ -135,7 +135,10 @@ pub struct Session {
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("id", &self.id).field("events", &self.log.len()).finish_non_exhaustive()
+        f.debug_struct("Session")
+            .field("id", &self.id)
+            .field("events", &self.log.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -159,9 +162,12 @@ impl Session {
             (None, _) => None,
             (Some(_), Some(line)) => Some(line.into()),
             (Some(spec), None) => {
-                let mut line = format!("{{\"type\":\"session\",\"version\":{},\"id\":", spec.version).into_bytes();
+                let mut line =
+                    format!("{{\"type\":\"session\",\"version\":{},\"id\":", spec.version).into_bytes();
                 text::quote(id, &mut line);
-                line.extend_from_slice(format!(",\"createdAt\":{created_at},\"delegationDepth\":0}}").as_bytes());
+                line.extend_from_slice(
+                    format!(",\"createdAt\":{created_at},\"delegationDepth\":0}}").as_bytes(),
+                );
                 Some(line.into())
             }
         };
@@ -332,7 +338,8 @@ impl Session {
         line.extend_from_slice(b"{\"type\":");
         text::quote(draft.kind, &mut line);
         line.extend_from_slice(format!(",\"seq\":{seq},\"time\":{time}").as_bytes());
-        let parts = [("data", Some(draft.data)), ("sourceEventSeqs", draft.sources), ("surfaceOp", draft.surface_op)];
+        let parts =
+            [("data", Some(draft.data)), ("sourceEventSeqs", draft.sources), ("surfaceOp", draft.surface_op)];
         let mut spans = [None; 3];
         for ((name, part), span) in parts.into_iter().zip(&mut spans) {
             if let Some(part) = part {
@@ -347,21 +354,24 @@ impl Session {
     }
 
     /// Each part must be one JSON text by itself: otherwise it could close the envelope and open another.
-    fn whole<'p>(
+    fn whole(
         &mut self,
         line: &[u8],
         spans: impl Iterator<Item = (&'static str, usize)>,
-        parts: [(&'static str, Option<&'p [u8]>); 3],
+        parts: [(&'static str, Option<&[u8]>); 3],
     ) -> Result<(), AppendError> {
         if let Ok(text) = simdutf8::basic::from_utf8(line)
             && let Ok(scan) = self.scanner.scan(text.as_bytes())
         {
             let root = scan.root();
             let fits = |(name, at): (&str, usize)| {
-                let part = parts.iter().find(|(known, _)| *known == name).and_then(|(_, part)| *part).unwrap_or(b"");
+                let part =
+                    parts.iter().find(|(known, _)| *known == name).and_then(|(_, part)| *part).unwrap_or(b"");
                 let space = part.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 root.members().any(|(key, value)| {
-                    key.is(name) && value.at() == at + space && line[value.end()..at + part.len()].trim_ascii().is_empty()
+                    key.is(name)
+                        && value.at() == at + space
+                        && line[value.end()..at + part.len()].trim_ascii().is_empty()
                 })
             };
             let mut count = 0;
@@ -420,7 +430,12 @@ impl Session {
         let event = Event::read(root, self.log.types(), UNLISTED);
         let admitted = self.admission.admit(&scan, &event).map_err(AppendError::Violation)?;
         self.log.push(scan.text().into(), event.type_id, &admitted);
-        self.recovery.fold(&Folded { event: &event, admitted, admission: &self.admission, line: admitted.seq + 1 });
+        self.recovery.fold(&Folded {
+            event: &event,
+            admitted,
+            admission: &self.admission,
+            line: admitted.seq + 1,
+        });
         if event.role == Role::RequestHeader {
             self.header = RequestHeader::read(&self.log, admitted.seq);
         }
@@ -477,7 +492,8 @@ impl Session {
         let mut admission = Admission::new(Arc::clone(self.log.dialect()), Reading::Strict);
         let folded = log.refold(count, |_, _, _| {});
         admission.adopt(folded);
-        let mut fork = Session::with(child.to_owned(), log, admission, Recovery::at(self.log.dialect(), count));
+        let mut fork =
+            Session::with(child.to_owned(), log, admission, Recovery::at(self.log.dialect(), count));
         fork.inherited = count;
         fork.mark(true, now);
         Ok(fork)

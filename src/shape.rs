@@ -106,7 +106,13 @@ fn check_source(
     for name in &shape.source_members {
         let found = source.get(name);
         if !is_name(found) {
-            return Err(ill_typed(rule, found, source, &format!("source.{name}"), "a string that is not empty"));
+            return Err(ill_typed(
+                rule,
+                found,
+                source,
+                &format!("source.{name}"),
+                "a string that is not empty",
+            ));
         }
     }
     Ok(())
@@ -128,7 +134,8 @@ fn check_result(
         ResultShape::Block => {
             let mut blocks = content.elements();
             let (Some(block), None) = (blocks.next(), blocks.next()) else {
-                let text = format!("expected content to be one tool-result block, found {}", describe(content));
+                let text =
+                    format!("expected content to be one tool-result block, found {}", describe(content));
                 return Err(Violation::new(Rule::Shape3, content.at(), text));
             };
             let kind = block.get("type");
@@ -176,12 +183,24 @@ fn check_header(dialect: &Dialect, event: &Event<'_>) -> Result<(), Violation> {
     for name in ["provider", "model"] {
         let found = config.get(name);
         if !is_name(found) {
-            return Err(ill_typed(Rule::Shape4, found, config, &format!("config.{name}"), "a string that is not empty"));
+            return Err(ill_typed(
+                Rule::Shape4,
+                found,
+                config,
+                &format!("config.{name}"),
+                "a string that is not empty",
+            ));
         }
     }
     let effort = config.get("reasoningEffort");
     if effort.is_some() && !is_name(effort) {
-        return Err(ill_typed(Rule::Shape4, effort, config, "config.reasoningEffort", "a string that is not empty"));
+        return Err(ill_typed(
+            Rule::Shape4,
+            effort,
+            config,
+            "config.reasoningEffort",
+            "a string that is not empty",
+        ));
     }
     let Some(defaults) = header.get("adapterDefaults") else { return Ok(()) };
     if !defaults.is_object() {
@@ -190,11 +209,21 @@ fn check_header(dialect: &Dialect, event: &Event<'_>) -> Result<(), Violation> {
     for (key, value) in defaults.members() {
         let listed = dialect.request.defaults.iter().find(|name| key.is(name));
         let Some(name) = listed else {
-            let text = format!("adapterDefaults marks {}, found `{}`", dialect.request.defaults.join(" or "), key.display());
+            let text = format!(
+                "adapterDefaults marks {}, found `{}`",
+                dialect.request.defaults.join(" or "),
+                key.display()
+            );
             return Err(Violation::new(Rule::Shape4, value.at(), text));
         };
         if !value.is_true() {
-            return Err(ill_typed(Rule::Shape4, Some(value), defaults, &format!("adapterDefaults.{name}"), "true"));
+            return Err(ill_typed(
+                Rule::Shape4,
+                Some(value),
+                defaults,
+                &format!("adapterDefaults.{name}"),
+                "true",
+            ));
         }
         if config.get(name).is_none() {
             let text = format!("adapterDefaults marks {name}, but config has no {name}");

@@ -2,6 +2,8 @@
 
 pub mod campaign;
 pub mod case;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod corpus;
 pub mod generators;
 pub mod import;

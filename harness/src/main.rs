@@ -1,2 +1,7 @@
 //! The `foldproof` program.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    foldproof_harness::cli::main()
+}

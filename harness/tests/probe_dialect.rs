@@ -34,7 +34,10 @@ const EVENTS: &[&str] = &[
 ];
 
 fn read(events: &[&str]) -> Loaded {
-    let text = std::iter::once(HEADER).chain(events.iter().copied()).map(|line| format!("{line}\n")).collect::<String>();
+    let text = std::iter::once(HEADER)
+        .chain(events.iter().copied())
+        .map(|line| format!("{line}\n"))
+        .collect::<String>();
     let options = Options { dialect: Some(probe()), ..Options::default() };
     load(Input::Plain(Box::new(text.as_bytes())), &options, text.len()).expect("no bound is met")
 }
@@ -61,10 +64,17 @@ fn its_own_shapes_are_accepted_and_projected() {
     let session = Session::restore(read(EVENTS));
     assert_eq!(session.surface().iter().collect::<Vec<_>>(), [11, 5, 8]);
     let messages = String::from_utf8(session.history().to_bytes()).expect("canonical text is UTF-8");
-    assert!(messages.starts_with(r#"[{"id":"k","role":"notice""#), "the message lies two members deep: {messages}");
-    let request = String::from_utf8(session.request().expect("a header was logged").to_bytes()).expect("UTF-8");
+    assert!(
+        messages.starts_with(r#"[{"id":"k","role":"notice""#),
+        "the message lies two members deep: {messages}"
+    );
+    let request =
+        String::from_utf8(session.request().expect("a header was logged").to_bytes()).expect("UTF-8");
     assert!(request.starts_with(r#"{"provider":"p","model":"m","messages":["#), "{request}");
-    assert!(request.ends_with(r#","preamble":"hi"}"#), "system is no member of this dialect's request: {request}");
+    assert!(
+        request.ends_with(r#","preamble":"hi"}"#),
+        "system is no member of this dialect's request: {request}"
+    );
     assert_eq!(session.transcript().iter().map(|(seq, _)| seq).collect::<Vec<_>>(), [2, 3, 5, 7]);
 }
 
@@ -137,7 +147,8 @@ fn appending_follows_the_same_data() {
     let data = br#"{"body":{"message":{"id":"n","role":"notice","source":{"kind":"clock"},"content":[]}}}"#;
     let draft = Draft { kind: "notice/message", data, surface_op: Some(b"\"append\""), sources: None };
     session.append(draft, 0).expect("the fourth surface type");
-    let replace = Draft { surface_op: Some(br#"{"op":"replace","from":0,"to":0}"#), sources: Some(b"[0]"), ..draft };
+    let replace =
+        Draft { surface_op: Some(br#"{"op":"replace","from":0,"to":0}"#), sources: Some(b"[0]"), ..draft };
     session.append(replace, 0).expect("its own spelling");
     assert_eq!(session.surface().iter().collect::<Vec<_>>(), [1]);
 }

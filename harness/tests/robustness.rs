@@ -38,7 +38,10 @@ fn corpora() -> Vec<Entry> {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let compressed = name.ends_with(".zstd");
             // Long and deep logs are slow to break one place at a time; they have tests of their own.
-            if !(compressed || name.ends_with(".jsonl")) || name.contains("long-survey") || name.starts_with("JSON-5") {
+            if !(compressed || name.ends_with(".jsonl"))
+                || name.contains("long-survey")
+                || name.starts_with("JSON-5")
+            {
                 continue;
             }
             let bytes = std::fs::read(&path).expect("a readable file");
@@ -63,7 +66,19 @@ impl Dice {
 
 const BYTES: &[u8] = b"\"{}[],:0123456789-+eE.\\u\n nultrfasd\x00\xff\xef\xbb\xbf\r";
 const TOKENS: &[&[u8]] = &[
-    b"0", b"1", b"2", b"-0", b"1.0", b"1e400", b"9007199254740993", b"-1", b"null", b"\"x\"", b"{}", b"[1]", b"true",
+    b"0",
+    b"1",
+    b"2",
+    b"-0",
+    b"1.0",
+    b"1e400",
+    b"9007199254740993",
+    b"-1",
+    b"null",
+    b"\"x\"",
+    b"{}",
+    b"[1]",
+    b"true",
 ];
 
 fn break_once(log: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
@@ -162,7 +177,11 @@ fn use_all(loaded: Loaded) {
         std::hint::black_box(request::rebuild(&log, boundary.count).map(|request| request.to_bytes()));
     }
     let mut session = Session::restore(loaded);
-    std::hint::black_box((session.history().to_bytes(), session.transcript().to_bytes(), session.print_inbox()));
+    std::hint::black_box((
+        session.history().to_bytes(),
+        session.transcript().to_bytes(),
+        session.print_inbox(),
+    ));
     let _ = session.repair();
 }
 
@@ -179,12 +198,17 @@ fn says(found: impl Iterator<Item = (String, &'static str, u64)>, events: u64) -
 
 #[test]
 fn broken_logs_get_an_answer() {
-    let rounds: u64 = std::env::var("FOLDPROOF_ROBUSTNESS").ok().and_then(|text| text.parse().ok()).unwrap_or(12_000);
+    let rounds: u64 =
+        std::env::var("FOLDPROOF_ROBUSTNESS").ok().and_then(|text| text.parse().ok()).unwrap_or(12_000);
     let compare_every = 4;
     let entries = corpora();
     let dialects = [Arc::new(dialect::dsh_v0()), Arc::new(dialect::tutorial())];
-    let readings =
-        [Reading::Strict, Reading::Strict, Reading::Released(Stage::Provider), Reading::Released(Stage::Publish)];
+    let readings = [
+        Reading::Strict,
+        Reading::Strict,
+        Reading::Released(Stage::Provider),
+        Reading::Released(Stage::Publish),
+    ];
     let mut dice = Dice(0x5eed_f01d_9200_f001);
     let mut verdicts = std::collections::BTreeMap::new();
     for round in 0..rounds {
@@ -203,7 +227,11 @@ fn broken_logs_get_an_answer() {
         if round % compare_every == 0 {
             let report = &loaded.report;
             let core = says(
-                report.findings.list.iter().map(|finding| (finding.rule.id().into(), finding.class.name(), finding.line)),
+                report
+                    .findings
+                    .list
+                    .iter()
+                    .map(|finding| (finding.rule.id().into(), finding.class.name(), finding.line)),
                 report.events,
             );
             let mode = match reading {
@@ -215,7 +243,9 @@ fn broken_logs_get_an_answer() {
             let check = if entry.compressed { model::check_zstd } else { model::check };
             let said = check(&log, dialect, mode);
             let model = says(
-                said.findings.iter().map(|finding| (finding.rule.to_owned(), finding.class.name(), finding.line)),
+                said.findings
+                    .iter()
+                    .map(|finding| (finding.rule.to_owned(), finding.class.name(), finding.line)),
                 said.events,
             );
             if core != model {
@@ -232,6 +262,9 @@ fn broken_logs_get_an_answer() {
     }
     // The breaks are of all sorts: a generator that only ever makes corrupt logs would test little.
     for class in ["accept", "repairable", "relation", "reject", "corrupt", "unsupported"] {
-        assert!(verdicts.get(class).is_some_and(|count| *count > rounds / 200), "{class} is rare: {verdicts:?}");
+        assert!(
+            verdicts.get(class).is_some_and(|count| *count > rounds / 200),
+            "{class} is rare: {verdicts:?}"
+        );
     }
 }

@@ -329,7 +329,11 @@ impl<R: Read + Seek> Frames<R> {
         }
         self.frames += 1;
         if self.frames > self.limits.frames {
-            return Err(FrameError::Limit(LimitError { limit: Limit::Frames, bound: self.limits.frames, line: 0 }));
+            return Err(FrameError::Limit(LimitError {
+                limit: Limit::Frames,
+                bound: self.limits.frames,
+                line: 0,
+            }));
         }
         self.decoder.decoder.reinit()?;
         self.finished = false;
@@ -349,8 +353,13 @@ impl<R: Read + Seek> Frames<R> {
                 if self.search {
                     match self.window.later_frame(self.at)? {
                         Some(false) => {}
-                        Some(true) => return self.damage("an incomplete frame with a complete one behind it"),
-                        None => return self.damage("an incomplete frame, and too much behind it to rule out another"),
+                        Some(true) => {
+                            return self.damage("an incomplete frame with a complete one behind it");
+                        }
+                        None => {
+                            return self
+                                .damage("an incomplete frame, and too much behind it to rule out another");
+                        }
                     }
                 }
                 self.state = State::Torn;
@@ -380,7 +389,11 @@ impl<R: Read + Seek> Frames<R> {
         self.wants = step.wants;
         self.decoded += written as u64;
         if self.decoded > self.limits.decoded {
-            return Err(FrameError::Limit(LimitError { limit: Limit::Decoded, bound: self.limits.decoded, line: 0 }));
+            return Err(FrameError::Limit(LimitError {
+                limit: Limit::Decoded,
+                bound: self.limits.decoded,
+                line: 0,
+            }));
         }
         Ok(Some(step))
     }

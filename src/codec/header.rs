@@ -15,9 +15,15 @@ pub fn check_version(spec: &HeaderSpec, root: Value<'_>) -> Result<(), Violation
     }
     let found = crate::event::describe(version);
     let text = if number > spec.version as f64 {
-        format!("expected log version {}, found {found}: written by a newer harness, upgrade to read it", spec.version)
+        format!(
+            "expected log version {}, found {found}: written by a newer harness, upgrade to read it",
+            spec.version
+        )
     } else {
-        format!("expected log version {}, found {found}: older than any release, there is no upgrade path", spec.version)
+        format!(
+            "expected log version {}, found {found}: older than any release, there is no upgrade path",
+            spec.version
+        )
     };
     Err(Violation::new(Rule::Store2, version.at(), text))
 }
@@ -53,9 +59,13 @@ pub fn check(spec: &HeaderSpec, root: Value<'_>) -> Result<(), Violation> {
 
 /// Members that the dialect does not name: kept, and worth a note where they are tolerated.
 pub fn unknown<'a>(spec: &HeaderSpec, root: Value<'a>) -> impl Iterator<Item = (String, Value<'a>)> {
-    let known: Vec<&str> = spec.required.iter().chain(&spec.optional).map(|(name, _)| name.as_str()).collect();
-    let known: Vec<String> = known.into_iter().chain(spec.retired.iter().map(String::as_str)).map(Into::into).collect();
-    root.members().filter(move |(key, _)| !known.iter().any(|name| key.is(name))).map(|(key, value)| (key.display(), value))
+    let known: Vec<&str> =
+        spec.required.iter().chain(&spec.optional).map(|(name, _)| name.as_str()).collect();
+    let known: Vec<String> =
+        known.into_iter().chain(spec.retired.iter().map(String::as_str)).map(Into::into).collect();
+    root.members()
+        .filter(move |(key, _)| !known.iter().any(|name| key.is(name)))
+        .map(|(key, value)| (key.display(), value))
 }
 
 /// The number of inherited events that the header claims, if it says.

@@ -80,17 +80,15 @@ impl<'a> Lines<'a> {
     }
 
     /// The next item.
-    pub fn next(&mut self) -> Result<Item<'_>, FrameError> {
+    pub fn read(&mut self) -> Result<Item<'_>, FrameError> {
         loop {
             if let Some(step) = memchr(b'\n', &self.buffer[self.searched..]) {
                 let end = self.searched + step;
+                self.bound(end)?;
                 return Ok(self.line(end, end + 1, true));
             }
             self.searched = self.buffer.len();
-            if (self.buffer.len() - self.from) as u64 > self.limits.line {
-                let bound = self.limits.line;
-                return Err(FrameError::Limit(LimitError { limit: Limit::Line, bound, line: self.number + 1 }));
-            }
+            self.bound(self.searched)?;
             if let Some(ending) = self.ending {
                 return Ok(self.end(ending));
             }
@@ -99,6 +97,16 @@ impl<'a> Lines<'a> {
                 ending => self.ending = Some(ending),
             }
         }
+    }
+
+    /// Bounds the line that reaches to `end` at least; how much of the source is buffered makes no difference.
+    #[inline]
+    fn bound(&self, end: usize) -> Result<(), LimitError> {
+        let bound = self.limits.line;
+        if (end - self.from) as u64 > bound {
+            return Err(LimitError { limit: Limit::Line, bound, line: self.number + 1 });
+        }
+        Ok(())
     }
 
     /// What the source ended with, once no whole line is left in the buffer.

@@ -97,10 +97,16 @@ impl<'a> Row<'a> {
         let [_, seq0, time0, data] = exact(root, ["type", "seq0", "time0", "data"], name)?;
         let first = seq0.as_uint();
         let Some(first) = first else {
-            return Err(broken(seq0, format!("expected seq0 to be a safe integer that is not negative, found {}", describe(seq0))));
+            return Err(broken(
+                seq0,
+                format!("expected seq0 to be a safe integer that is not negative, found {}", describe(seq0)),
+            ));
         };
         let Some(time) = time0.as_int() else {
-            return Err(broken(time0, format!("expected time0 to be a safe integer, found {}", describe(time0))));
+            return Err(broken(
+                time0,
+                format!("expected time0 to be a safe integer, found {}", describe(time0)),
+            ));
         };
         if !data.is_object() {
             return Err(broken(data, format!("expected data to be an object, found {}", describe(data))));
@@ -117,37 +123,52 @@ impl<'a> Row<'a> {
             };
             (turn, step, index, gaps, list, Some(id), call)
         } else {
-            let [turn, step, index, gaps, list] = exact(data, ["turn", "step", "index", "dt", "texts"], name)?;
+            let [turn, step, index, gaps, list] =
+                exact(data, ["turn", "step", "index", "dt", "texts"], name)?;
             (turn, step, index, gaps, list, None, None)
         };
         for (value, name) in [(turn, "turn"), (step, "step"), (index, "index")] {
             if value.kind() != Kind::Number {
-                return Err(broken(value, format!("expected {name} to be a number, found {}", describe(value))));
+                return Err(broken(
+                    value,
+                    format!("expected {name} to be a number, found {}", describe(value)),
+                ));
             }
         }
         let string = |value: Option<Value<'a>>, name: &str| match value {
             None => Ok(None),
             Some(value) => match value.as_str() {
                 Some(text) => Ok(Some(text)),
-                None => Err(broken(value, format!("expected {name} to be a string, found {}", describe(value)))),
+                None => {
+                    Err(broken(value, format!("expected {name} to be a string, found {}", describe(value))))
+                }
             },
         };
         let id = string(id, "id")?;
         let call = string(call, "name")?;
         for (value, name) in [(list, tag.list()), (gaps, "dt")] {
             if value.kind() != Kind::Array {
-                return Err(broken(value, format!("expected {name} to be an array, found {}", describe(value))));
+                return Err(broken(
+                    value,
+                    format!("expected {name} to be an array, found {}", describe(value)),
+                ));
             }
         }
         let mut count = 0u64;
         for item in list.elements() {
             if item.as_str().is_none() {
-                return Err(broken(item, format!("expected {} to hold strings, found {}", tag.list(), describe(item))));
+                return Err(broken(
+                    item,
+                    format!("expected {} to hold strings, found {}", tag.list(), describe(item)),
+                ));
             }
             count += 1;
         }
         if count == 0 {
-            return Err(broken(list, format!("expected {} to hold at least one member, found none", tag.list())));
+            return Err(broken(
+                list,
+                format!("expected {} to hold at least one member, found none", tag.list()),
+            ));
         }
         let mut running = time;
         let mut gap_count = 0u64;
@@ -156,13 +177,22 @@ impl<'a> Row<'a> {
             match moved.filter(|moved| moved.abs() <= number::MAX_SAFE) {
                 Some(moved) => running = moved,
                 None => {
-                    return Err(broken(gap, format!("expected every gap and running time to be a safe integer, found {}", describe(gap))));
+                    return Err(broken(
+                        gap,
+                        format!(
+                            "expected every gap and running time to be a safe integer, found {}",
+                            describe(gap)
+                        ),
+                    ));
                 }
             }
             gap_count += 1;
         }
         if gap_count + 1 != count {
-            return Err(broken(gaps, format!("expected dt to hold {} gaps for {count} members, found {gap_count}", count - 1)));
+            return Err(broken(
+                gaps,
+                format!("expected dt to hold {} gaps for {count} members, found {gap_count}", count - 1),
+            ));
         }
         if first + (count - 1) > number::MAX_SAFE as u64 {
             return Err(broken(seq0, "expected every running seq to be a safe integer".into()));
@@ -261,7 +291,8 @@ impl<'a> Delta<'a> {
         }
         let [turn, step, chunk] = in_order(data, ["turn", "step", "chunk"])?;
         let tag_text = chunk.get("type")?.as_str()?;
-        let tag = [Tag::Text, Tag::Reasoning, Tag::ToolCall].into_iter().find(|tag| tag_text.is(tag.chunk()))?;
+        let tag =
+            [Tag::Text, Tag::Reasoning, Tag::ToolCall].into_iter().find(|tag| tag_text.is(tag.chunk()))?;
         let (index, id, name, text) = if tag == Tag::ToolCall {
             match in_order(chunk, ["type", "index", "id", "argumentsDelta"]) {
                 Some([_, index, id, text]) => (index, Some(id), None, text),
@@ -374,7 +405,11 @@ impl Packer {
     /// Ends the open run.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let Some(run) = self.run.take() else { return };
-        if run.count < THRESHOLD { out.extend_from_slice(&self.held) } else { run.write(out) }
+        if run.count < THRESHOLD {
+            out.extend_from_slice(&self.held)
+        } else {
+            run.write(out)
+        }
         self.held.clear();
     }
 }
@@ -426,7 +461,9 @@ impl Run {
     }
 
     fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(format!("{{\"type\":\"{}\",\"seq0\":{},", self.tag.name(), self.first).as_bytes());
+        out.extend_from_slice(
+            format!("{{\"type\":\"{}\",\"seq0\":{},", self.tag.name(), self.first).as_bytes(),
+        );
         out.extend_from_slice(format!("\"time0\":{},\"data\":{{", self.time).as_bytes());
         out.extend_from_slice(&self.head);
         out.extend_from_slice(b",\"dt\":[");
@@ -512,7 +549,11 @@ mod tests {
         assert!(packed.contains(r#""dt":[0,0],"id":"c","name":"n","args":["x","x","x"]"#), "{packed}");
         assert_eq!(unpack(packed.trim_end()), named);
         let mixed = [call(1, "\"name\":\"n\","), call(2, ""), call(3, "")];
-        assert_eq!(pack(&mixed.each_ref().map(String::as_str)).lines().count(), 3, "presence of the name parts runs");
+        assert_eq!(
+            pack(&mixed.each_ref().map(String::as_str)).lines().count(),
+            3,
+            "presence of the name parts runs"
+        );
     }
 
     #[test]

@@ -19,9 +19,10 @@ pub fn by_name(name: &str) -> Option<Dialect> {
 
 /// The built-in dialect whose header has this version.
 pub fn by_version(version: u64) -> Option<Dialect> {
-    names().iter().filter_map(|name| by_name(name)).find(|dialect| {
-        dialect.header.as_ref().is_some_and(|header| header.version == version)
-    })
+    names()
+        .iter()
+        .filter_map(|name| by_name(name))
+        .find(|dialect| dialect.header.as_ref().is_some_and(|header| header.version == version))
 }
 
 /// Version 0 of the DeepSeek Harness log, as release 0.1.1 writes and reads it (contract, sections 1 to 16).
@@ -94,8 +95,9 @@ pub fn dsh_v0() -> Dialect {
             (
                 Stage::Provider,
                 &[
-                    Store1, Store2, Store3, Store5, Store6, Codec1, Codec3, Vocab1, Vocab3, Env1, Env2, Env3, Surf1,
-                    Surf2, Surf3, Surf5, Surf6, Surf7, Shape1, Shape2, Shape3, Shape4, Shape8, Repair2, Repair6,
+                    Store1, Store2, Store3, Store5, Store6, Codec1, Codec3, Vocab1, Vocab3, Env1, Env2, Env3,
+                    Surf1, Surf2, Surf3, Surf5, Surf6, Surf7, Shape1, Shape2, Shape3, Shape4, Shape8,
+                    Repair2, Repair6,
                 ],
             ),
             (Stage::Publish, &[Life1, Life2, Life3, Life4, Pair1]),
@@ -103,8 +105,8 @@ pub fn dsh_v0() -> Dialect {
             (
                 Stage::Ours,
                 &[
-                    Json3, Json4, Json5, Json6, Json7, Store4, Store8, Shape6, Shape7, Life5, Pair2, Pair3, Pair4,
-                    Pair5, Comp4, Comp5,
+                    Json3, Json4, Json5, Json6, Json7, Store4, Store8, Shape6, Shape7, Life5, Pair2, Pair3,
+                    Pair4, Pair5, Comp4, Comp5,
                 ],
             ),
         ]),
@@ -148,9 +150,9 @@ pub fn tutorial() -> Dialect {
         rules: stages(&[(
             Stage::Ours,
             &[
-                Json1, Json2, Json3, Json4, Json5, Json6, Json7, Store3, Store4, Store5, Store6, Codec1, Codec3, Env1,
-                Env2, Env3, Vocab1, Vocab3, Surf1, Surf2, Surf3, Surf5, Surf6, Surf7, Shape1, Life1, Life2, Life3,
-                Life4, Life5, Repair2,
+                Json1, Json2, Json3, Json4, Json5, Json6, Json7, Store3, Store4, Store5, Store6, Codec1,
+                Codec3, Env1, Env2, Env3, Vocab1, Vocab3, Surf1, Surf2, Surf3, Surf5, Surf6, Surf7, Shape1,
+                Life1, Life2, Life3, Life4, Life5, Repair2,
             ],
         )]),
         released: false,
@@ -230,20 +232,69 @@ fn stages(table: &[(Stage, &[Rule])]) -> BTreeMap<Rule, Stage> {
 
 /// The core types (contract, section 4).
 const CORE: &[&str] = &[
-    "turn/start", "turn/end", "step/start", "step/end", "user/message", "assistant/chunk", "assistant/message",
-    "tool/call", "tool/result", "todo/write", "request/header", "request/context", "session/end-seed",
+    "turn/start",
+    "turn/end",
+    "step/start",
+    "step/end",
+    "user/message",
+    "assistant/chunk",
+    "assistant/message",
+    "tool/call",
+    "tool/result",
+    "todo/write",
+    "request/header",
+    "request/context",
+    "session/end-seed",
 ];
 
 /// The vocabulary of release 0.1.1.
 const DSH_0_1_1: &[&str] = &[
-    "agent-preset/selected", "agent/inbox/spliced", "approval/asked", "approval/decided",
-    "approval/policy", "assistant/chunk", "assistant/message", "command/done", "command/run",
-    "compaction/end", "compaction/prune", "compaction/start", "compaction/summary", "feedback/record",
-    "goal/change", "hook/invoked", "hook/result", "llm/retry", "llm/retry-started", "permission/preset",
-    "plan/mode", "request/context", "request/header", "sandbox/mode", "schedule/change",
-    "session/end-seed", "session/title", "session/title-llm-request", "step/end", "step/start",
-    "subagent/descriptor", "team/member", "team/message/delivered", "team/message/queued", "team/task",
-    "todo/write", "tool-workflow/agent-end", "tool-workflow/agent-start", "tool-workflow/run-end",
-    "tool-workflow/run-start", "tool/call", "tool/code-dispatch", "tool/code-dispatch-start",
-    "tool/result", "turn/end", "turn/start", "user/message", "web/deepseek-search-llm-request",
+    "agent-preset/selected",
+    "agent/inbox/spliced",
+    "approval/asked",
+    "approval/decided",
+    "approval/policy",
+    "assistant/chunk",
+    "assistant/message",
+    "command/done",
+    "command/run",
+    "compaction/end",
+    "compaction/prune",
+    "compaction/start",
+    "compaction/summary",
+    "feedback/record",
+    "goal/change",
+    "hook/invoked",
+    "hook/result",
+    "llm/retry",
+    "llm/retry-started",
+    "permission/preset",
+    "plan/mode",
+    "request/context",
+    "request/header",
+    "sandbox/mode",
+    "schedule/change",
+    "session/end-seed",
+    "session/title",
+    "session/title-llm-request",
+    "step/end",
+    "step/start",
+    "subagent/descriptor",
+    "team/member",
+    "team/message/delivered",
+    "team/message/queued",
+    "team/task",
+    "todo/write",
+    "tool-workflow/agent-end",
+    "tool-workflow/agent-start",
+    "tool-workflow/run-end",
+    "tool-workflow/run-start",
+    "tool/call",
+    "tool/code-dispatch",
+    "tool/code-dispatch-start",
+    "tool/result",
+    "turn/end",
+    "turn/start",
+    "user/message",
+    "web/deepseek-search-llm-request",
 ];

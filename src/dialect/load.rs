@@ -29,10 +29,11 @@ type Result<T> = std::result::Result<T, DialectError>;
 /// ```
 pub fn from_json(text: &[u8]) -> Result<Dialect> {
     let mut scanner = Scanner::new(64);
-    let utf8 = std::str::from_utf8(text).map_err(|error| fail("the file", format!("expected UTF-8: {error}")))?;
-    let scan = scanner.scan(utf8.as_bytes()).map_err(|error| {
-        fail("the file", format!("expected {} at byte {}", error.expected, error.at))
-    })?;
+    let utf8 =
+        std::str::from_utf8(text).map_err(|error| fail("the file", format!("expected UTF-8: {error}")))?;
+    let scan = scanner
+        .scan(utf8.as_bytes())
+        .map_err(|error| fail("the file", format!("expected {} at byte {}", error.expected, error.at)))?;
     let root = scan.root();
     let base = match root.get("base") {
         None => dsh_v0(),
@@ -50,7 +51,10 @@ pub fn from_json(text: &[u8]) -> Result<Dialect> {
                 named = true;
             }
             "base" => {}
-            "header" => dialect.header = if value.is_null() { None } else { Some(header(value, dialect.header.take())?) },
+            "header" => {
+                dialect.header =
+                    if value.is_null() { None } else { Some(header(value, dialect.header.take())?) }
+            }
             "packedRows" => dialect.packed_rows = flag(value, "packedRows")?,
             "replace" => dialect.replace = replace(value)?,
             "surface" => dialect.surface = list(value, "surface", surface_type)?,
@@ -123,10 +127,19 @@ fn one_of<T: Copy>(value: Value<'_>, place: &str, names: &[(&str, T)]) -> Result
 }
 
 fn header(value: Value<'_>, base: Option<HeaderSpec>) -> Result<HeaderSpec> {
-    let mut spec = base.unwrap_or(HeaderSpec { version: 0, required: vec![], optional: vec![], retired: vec![], exact: false });
+    let mut spec = base.unwrap_or(HeaderSpec {
+        version: 0,
+        required: vec![],
+        optional: vec![],
+        retired: vec![],
+        exact: false,
+    });
     for (key, value) in fields(value, "header")? {
         match key.as_str() {
-            "version" => spec.version = value.as_uint().ok_or_else(|| wrong("header.version", "a version number", value))?,
+            "version" => {
+                spec.version =
+                    value.as_uint().ok_or_else(|| wrong("header.version", "a version number", value))?
+            }
             "required" => spec.required = header_members(value, "header.required")?,
             "optional" => spec.optional = header_members(value, "header.optional")?,
             "retired" => spec.retired = list(value, "header.retired", string)?,
@@ -143,14 +156,8 @@ fn header_members(value: Value<'_>, place: &str) -> Result<Vec<(String, HeaderSh
         if value.kind() == Kind::Array {
             return Ok((name, HeaderShape::OneOf(list(value, &place, string)?)));
         }
-        let names = [
-            ("number", 0),
-            ("text", 1),
-            ("name", 2),
-            ("count", 3),
-            ("absolute-path", 4),
-            ("flag", 5),
-        ];
+        let names =
+            [("number", 0), ("text", 1), ("name", 2), ("count", 3), ("absolute-path", 4), ("flag", 5)];
         let shapes = [
             HeaderShape::Number,
             HeaderShape::Text,
@@ -206,8 +213,11 @@ fn surface_type(value: Value<'_>, place: &str) -> Result<SurfaceType> {
             "sourceKind" => surface.shape.source_kind = optional(value, &here)?,
             "sourceMembers" => surface.shape.source_members = list(value, &here, string)?,
             "result" => {
-                let names =
-                    [("plain", ResultShape::Plain), ("block", ResultShape::Block), ("direct", ResultShape::Direct)];
+                let names = [
+                    ("plain", ResultShape::Plain),
+                    ("block", ResultShape::Block),
+                    ("direct", ResultShape::Direct),
+                ];
                 surface.shape.result = one_of(value, &here, &names)?;
             }
             "emptySources" => surface.empty_sources = flag(value, &here)?,
@@ -265,7 +275,8 @@ fn vocabulary(value: Value<'_>, table: &mut Vec<String>) -> Result<()> {
         table.clear();
         (Some(value), None)
     });
-    let remove = remove.map(|remove| list(remove, "vocabulary.remove", string)).transpose()?.unwrap_or_default();
+    let remove =
+        remove.map(|remove| list(remove, "vocabulary.remove", string)).transpose()?.unwrap_or_default();
     table.retain(|name| !remove.contains(name));
     table.extend(add.map(|add| list(add, "vocabulary", string)).transpose()?.unwrap_or_default());
     Ok(())
@@ -278,7 +289,8 @@ fn rules(value: Value<'_>, table: &mut BTreeMap<Rule, Stage>) -> Result<()> {
         ("elsewhere", Stage::Elsewhere),
         ("ours", Stage::Ours),
     ];
-    let rule = |id: &str| Rule::from_id(id).ok_or_else(|| fail(&format!("rules.{id}"), "no such rule".into()));
+    let rule =
+        |id: &str| Rule::from_id(id).ok_or_else(|| fail(&format!("rules.{id}"), "no such rule".into()));
     let (add, remove) = change(value).unwrap_or_else(|| {
         table.clear();
         (Some(value), None)
@@ -340,7 +352,11 @@ fn request_member(value: Value<'_>, place: &str) -> Result<HeaderMember> {
         match key.as_str() {
             "name" => member.name = string(value, &here)?,
             "when" => {
-                member.when = one_of(value, &here, &[("not-empty", HeaderWhen::NotEmpty), ("marks", HeaderWhen::Marks)])?;
+                member.when = one_of(
+                    value,
+                    &here,
+                    &[("not-empty", HeaderWhen::NotEmpty), ("marks", HeaderWhen::Marks)],
+                )?;
             }
             "inRequest" => member.in_request = flag(value, &here)?,
             _ => return Err(fail(&here, "no such field".into())),

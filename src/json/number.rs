@@ -101,7 +101,8 @@ fn decimal(token: &[u8]) -> (Vec<u8>, i64) {
         Some(at) => (&number[..at], &number[at + 1..]),
         None => (number, &number[..0]),
     };
-    let mut digits: Vec<u8> = whole.iter().chain(fraction).copied().skip_while(|&digit| digit == b'0').collect();
+    let mut digits: Vec<u8> =
+        whole.iter().chain(fraction).copied().skip_while(|&digit| digit == b'0').collect();
     let mut exponent = exponent - fraction.len() as i64;
     while digits.last() == Some(&b'0') {
         digits.pop();
@@ -127,10 +128,13 @@ mod tests {
 
     #[test]
     fn tokens_of_the_contract() {
-        for token in ["0", "-1", "100000000000000000000", "1e+21", "5e-324", "0.1", "1e-7", "9007199254740992"] {
+        for token in
+            ["0", "-1", "100000000000000000000", "1e+21", "5e-324", "0.1", "1e-7", "9007199254740992"]
+        {
             assert_eq!(classify(token.as_bytes()), Class::Canonical, "{token}");
         }
-        for token in ["1.0", "1e3", "1E21", "1e21", "0.10", "0.0", "0e99999999999999999999", "10e-1", "1e-07"] {
+        for token in ["1.0", "1e3", "1E21", "1e21", "0.10", "0.0", "0e99999999999999999999", "10e-1", "1e-07"]
+        {
             assert_eq!(classify(token.as_bytes()), Class::Spelled, "{token}");
         }
         for (token, rule) in [

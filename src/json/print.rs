@@ -93,8 +93,11 @@ impl Printer {
 
     /// The members in the wanted order, each key once with its last value.
     fn ordered<'a>(&self, object: Value<'a>) -> Vec<(Str<'a>, Value<'a>)> {
-        let mut members: Vec<_> =
-            object.members().enumerate().map(|(place, (key, value))| (key.canonical(), place, key, value)).collect();
+        let mut members: Vec<_> = object
+            .members()
+            .enumerate()
+            .map(|(place, (key, value))| (key.canonical(), place, key, value))
+            .collect();
         members.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.cmp(&b.1)));
         members.dedup_by(|later, first| {
             let same = later.0 == first.0;
@@ -139,7 +142,10 @@ mod tests {
     #[test]
     fn as_javascript_prints_it() {
         for (text, want) in [
-            (r#"{"b":1,"a":2,"1":3,"0":4,"4294967295":5,"01":6}"#, r#"{"0":4,"1":3,"b":1,"a":2,"4294967295":5,"01":6}"#),
+            (
+                r#"{"b":1,"a":2,"1":3,"0":4,"4294967295":5,"01":6}"#,
+                r#"{"0":4,"1":3,"b":1,"a":2,"4294967295":5,"01":6}"#,
+            ),
             (r#"{"a":1,"b":2,"a":3}"#, r#"{"a":3,"b":2}"#),
             (r#"[ 1.0 , -0 , 1e400 , "\u00e9\/" , [] , {} ]"#, "[1,0,null,\"é/\",[],{}]"),
             (r#"{"__proto__":1,"":2}"#, r#"{"__proto__":1,"":2}"#),

@@ -93,7 +93,8 @@ impl<'a> Scan<'a> {
     /// The scalar token at an offset, shortened for messages to people.
     pub fn token(&self, at: usize) -> String {
         let value = Value::new(self.text, &[], at as u32, 0, false);
-        let token = if matches!(self.text.get(at), Some(b'{' | b'[')) { &self.text[at..=at] } else { value.bytes() };
+        let token =
+            if matches!(self.text.get(at), Some(b'{' | b'[')) { &self.text[at..=at] } else { value.bytes() };
         let mut text = String::from_utf8_lossy(token).into_owned();
         if text.chars().count() > 40 {
             text = text.chars().take(37).chain("...".chars()).collect();
@@ -166,7 +167,11 @@ impl Scanner {
             loop {
                 let Some(object) = self.innermost() else {
                     pass.space();
-                    return if pass.at == pass.text.len() { Ok(start) } else { Err(pass.expected("the end of the line")) };
+                    return if pass.at == pass.text.len() {
+                        Ok(start)
+                    } else {
+                        Err(pass.expected("the end of the line"))
+                    };
                 };
                 pass.space();
                 match (pass.peek(), object) {
@@ -248,7 +253,7 @@ impl Scanner {
         if self.deep_count == 0 {
             self.keys.push(Key { start: start as u32, end: end as u32, escaped });
             if let Some(frame) = self.frames.last_mut() {
-                let digit = escaped || matches!(pass.text[start], b'0'..=b'9');
+                let digit = escaped || pass.text[start].is_ascii_digit();
                 let index = if digit { array_index(&pass.text[start..end]) } else { None };
                 match index {
                     Some(index) if frame.indices <= u64::from(index) => frame.indices = u64::from(index) + 1,
@@ -305,7 +310,10 @@ fn repeated(keys: &mut [Key], text: &[u8]) -> Option<usize> {
     } else {
         keys.sort_unstable_by(|a, b| raw(a).cmp(raw(b)).then(a.start.cmp(&b.start)));
     }
-    keys.windows(2).filter(|pair| name(&pair[0]) == name(&pair[1])).map(|pair| pair[1].start as usize - 1).min()
+    keys.windows(2)
+        .filter(|pair| name(&pair[0]) == name(&pair[1]))
+        .map(|pair| pair[1].start as usize - 1)
+        .min()
 }
 
 struct Pass<'a> {
@@ -495,12 +503,19 @@ mod tests {
 
     #[test]
     fn spelling() {
-        for text in [r#"{"a":[1,"x\n",null],"b":{}}"#, r#"{"1":0,"2":0,"a":0}"#, r#""\ud800""#, r#"{"a":0,"01":0}"#] {
+        for text in
+            [r#"{"a":[1,"x\n",null],"b":{}}"#, r#"{"1":0,"2":0,"a":0}"#, r#""\ud800""#, r#"{"a":0,"01":0}"#]
+        {
             assert!(Scanner::new(9).scan(text.as_bytes()).unwrap().is_canonical(), "{text}");
         }
-        for (text, at) in
-            [(" 1", 0), ("1 ", 1), (r#"["\/"]"#, 1), ("[1.0]", 1), (r#"{"a":0,"1":0}"#, 7), (r#"{"2":0,"1":0}"#, 7)]
-        {
+        for (text, at) in [
+            (" 1", 0),
+            ("1 ", 1),
+            (r#"["\/"]"#, 1),
+            ("[1.0]", 1),
+            (r#"{"a":0,"1":0}"#, 7),
+            (r#"{"2":0,"1":0}"#, 7),
+        ] {
             assert_eq!(Scanner::new(9).scan(text.as_bytes()).unwrap().spelling, Some(at), "{text}");
         }
     }

@@ -63,7 +63,8 @@ impl<'a> Str<'a> {
 
 impl PartialEq for Str<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.raw == other.raw || ((self.is_escaped() || other.is_escaped()) && self.canonical() == other.canonical())
+        self.raw == other.raw
+            || ((self.is_escaped() || other.is_escaped()) && self.canonical() == other.canonical())
     }
 }
 

@@ -5,9 +5,10 @@ use crate::json::{Str, Value};
 /// The `tool-call` blocks of an assistant message, in order.
 pub(crate) fn requested(message: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     let content = message.get("content");
-    content.into_iter().flat_map(Value::elements).filter(|block| {
-        block.get("type").and_then(Value::as_str).is_some_and(|kind| kind.is("tool-call"))
-    })
+    content
+        .into_iter()
+        .flat_map(Value::elements)
+        .filter(|block| block.get("type").and_then(Value::as_str).is_some_and(|kind| kind.is("tool-call")))
 }
 
 /// The id of a requested call, where it has a usable one (PAIR-4).

@@ -45,7 +45,8 @@ pub(super) struct Compaction {
     prune: Option<Prune>,
 }
 
-const PRUNE_ALONE: &str = "expected the replace that the prune prices directly behind it, found another event";
+const PRUNE_ALONE: &str =
+    "expected the replace that the prune prices directly behind it, found another event";
 
 impl Compaction {
     pub(super) fn new(rules: RuleSet) -> Self {
@@ -63,7 +64,11 @@ impl Compaction {
                 self.turn = Some(folded.event.field("turn").and_then(Value::as_double));
             }
             Role::TurnEnd => {
-                if is_interrupted(folded) { self.outlive() } else { self.crossing(folded, sink) }
+                if is_interrupted(folded) {
+                    self.outlive()
+                } else {
+                    self.crossing(folded, sink)
+                }
                 self.turn = None;
             }
             Role::EndSeed => self.outlive(),
@@ -120,7 +125,10 @@ impl Compaction {
         let problem = if let Some(open) = &self.open {
             Some((folded.event.kind, format!("a compaction starts while {} is open", show(&open.id))))
         } else if id.and_then(Value::as_str).is_none() {
-            Some((id, format!("expected compactionId to be a string, found {}", id.map_or("none".into(), describe))))
+            Some((
+                id,
+                format!("expected compactionId to be a string, found {}", id.map_or("none".into(), describe)),
+            ))
         } else {
             let fits = match (turn, self.turn) {
                 (Some(None), None) => true,
@@ -144,19 +152,25 @@ impl Compaction {
     fn summary(&mut self, folded: &Folded<'_>, sink: &mut Sink<'_>) {
         let id = canonical(folded.event.field("compactionId"));
         let (rule, text) = match &mut self.open {
-            None if self.stale.contains(&id) => {
-                (Rule::Comp4, Some(format!("the bracket of compaction {} is stale, its process is gone", show(&id))))
-            }
+            None if self.stale.contains(&id) => (
+                Rule::Comp4,
+                Some(format!("the bracket of compaction {} is stale, its process is gone", show(&id))),
+            ),
             None => (Rule::Comp2, Some("the summary stands outside any compaction bracket".to_owned())),
             Some(open) if open.id != id => {
                 // It counts as the bracket's summary, so that the end of the bracket is not reported as well.
                 open.summary = true;
-                let text = format!("the summary names compaction {}, but {} is open", show(&id), show(&open.id));
+                let text =
+                    format!("the summary names compaction {}, but {} is open", show(&id), show(&open.id));
                 (Rule::Comp2, Some(text))
             }
             Some(open) => {
                 let second = std::mem::replace(&mut open.summary, true);
-                let problem = if second { Some("the bracket has a summary already".to_owned()) } else { malformed(folded) };
+                let problem = if second {
+                    Some("the bracket has a summary already".to_owned())
+                } else {
+                    malformed(folded)
+                };
                 (Rule::Comp2, problem)
             }
         };
@@ -171,7 +185,10 @@ impl Compaction {
         let value = folded.event.field("turn");
         let Some(open) = self.open.take() else {
             let (rule, text) = if self.stale.contains(&id) {
-                (Rule::Comp4, format!("the bracket of compaction {} is stale, its process is gone", show(&id)))
+                (
+                    Rule::Comp4,
+                    format!("the bracket of compaction {} is stale, its process is gone", show(&id)),
+                )
             } else {
                 (Rule::Comp1, format!("compaction {} ends, but no bracket is open", show(&id)))
             };
@@ -270,16 +287,22 @@ fn malformed(folded: &Folded<'_>) -> Option<String> {
     };
     let span = folded.event.field("shadowedRange");
     let exact = span.is_some_and(|span| {
-        let same = |name: &str, member: &Value<'_>| span.get(name).is_some_and(|end| canonical(Some(end)) == canonical(Some(*member)));
+        let same = |name: &str, member: &Value<'_>| {
+            span.get(name).is_some_and(|end| canonical(Some(end)) == canonical(Some(*member)))
+        };
         span.members().count() == 2 && same("start", first) && same("end", last)
     });
     if !exact {
-        return Some("expected shadowedRange to hold the first and the last of shadowedSeqs as start and end".into());
+        return Some(
+            "expected shadowedRange to hold the first and the last of shadowedSeqs as start and end".into(),
+        );
     }
     let tokens = folded.event.field("shadowedTokenCount");
     if tokens.and_then(Value::as_uint).is_none() {
         let found = tokens.map_or("none".into(), describe);
-        return Some(format!("expected shadowedTokenCount to be a safe integer that is not negative, found {found}"));
+        return Some(format!(
+            "expected shadowedTokenCount to be a safe integer that is not negative, found {found}"
+        ));
     }
     None
 }

@@ -108,7 +108,8 @@ impl Inbox {
             return Err((field("start"), text));
         }
         if removed > length - start {
-            let text = format!("the splice removes {removed} from {start} on, but the list holds {length} messages");
+            let text =
+                format!("the splice removes {removed} from {start} on, but the list holds {length} messages");
             return Err((field("removedCount"), text));
         }
         Ok(Splice { next_turn, start: start as usize, removed: removed as usize, inserted })

@@ -55,7 +55,14 @@ impl Life {
         }
     }
 
-    fn report(&self, rule: Rule, folded: &Folded<'_>, at: Option<Value<'_>>, text: String, sink: &mut Sink<'_>) {
+    fn report(
+        &self,
+        rule: Rule,
+        folded: &Folded<'_>,
+        at: Option<Value<'_>>,
+        text: String,
+        sink: &mut Sink<'_>,
+    ) {
         if self.rules.has(rule) {
             sink(rule, folded.place(at), text);
         }
@@ -117,7 +124,11 @@ impl Life {
         let Some((member, strings)) = &spec.needs else { return };
         let object = reason.and_then(|reason| reason.get(member));
         let Some(object) = object.filter(|object| object.is_object()) else {
-            let text = format!("expected reason.{member} of kind {} to be an object, found {}", spec.kind, say(object));
+            let text = format!(
+                "expected reason.{member} of kind {} to be an object, found {}",
+                spec.kind,
+                say(object)
+            );
             return self.report(Rule::Life5, folded, object.or(reason), text, sink);
         };
         for name in strings {
@@ -136,9 +147,10 @@ impl Life {
         } else {
             match self.turn {
                 None => Some((turn, format!("step {} starts, but no turn is open", say(step)))),
-                Some(open) if !same(open, turn) => {
-                    Some((turn, format!("the step names turn {}, but turn {} is open", say(turn), show(open))))
-                }
+                Some(open) if !same(open, turn) => Some((
+                    turn,
+                    format!("the step names turn {}, but turn {} is open", say(turn), show(open)),
+                )),
                 Some(_) if step.and_then(Value::as_double) != Some(self.last_step + 1.0) => {
                     Some((step, format!("expected step {}, found {}", self.last_step + 1.0, say(step))))
                 }
@@ -200,7 +212,9 @@ impl Life {
                 say(turn),
                 say(step)
             )),
-            None => Some(format!("the event names turn {} step {}, but no step is open", say(turn), say(step))),
+            None => {
+                Some(format!("the event names turn {} step {}, but no step is open", say(turn), say(step)))
+            }
         }
     }
 

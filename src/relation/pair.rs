@@ -199,7 +199,10 @@ impl Pairs {
             let code = folded.event.data.and_then(|data| data.path(&["error", "code"]));
             let never_started = code.and_then(Value::as_str).is_some_and(|code| code.is("TOOL_NOT_STARTED"));
             if !self.started.remove(&key) && !never_started && self.rules.has(Rule::Pair1) {
-                let text = format!("the result answers call \"{}\", which no tool/call opened in this step", id.display());
+                let text = format!(
+                    "the result answers call \"{}\", which no tool/call opened in this step",
+                    id.display()
+                );
                 sink(Rule::Pair1, folded.place(message), text);
             }
         }
@@ -242,11 +245,13 @@ impl Pairs {
     fn append(&mut self, folded: &Folded<'_>, fact: &Fact, sink: &mut Sink<'_>) {
         let breach = match fact {
             Fact::Quiet => None,
-            Fact::Answers(key) => (!self.waiting.remove(key))
-                .then(|| "the result does not stand behind the assistant message that requested its call".to_owned()),
+            Fact::Answers(key) => (!self.waiting.remove(key)).then(|| {
+                "the result does not stand behind the assistant message that requested its call".to_owned()
+            }),
             Fact::Other | Fact::Requests { .. } => {
                 let count = self.waiting.len();
-                let breach = (count > 0).then(|| format!("the message parts {count} unanswered calls from their results"));
+                let breach = (count > 0)
+                    .then(|| format!("the message parts {count} unanswered calls from their results"));
                 self.tail = Some(self.facts.len() as Ordinal);
                 self.waiting = self.requested(fact);
                 breach
@@ -269,17 +274,24 @@ impl Pairs {
     }
 
     /// PAIR-2 behind a replace: the groups that it touched are whole.
-    fn replace(&mut self, folded: &Folded<'_>, ordinal: Ordinal, sink: &mut Sink<'_>) -> Result<(), LimitError> {
+    fn replace(
+        &mut self,
+        folded: &Folded<'_>,
+        ordinal: Ordinal,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LimitError> {
         let surface = folded.admission.surface();
         let again = self.requested(&self.facts[ordinal as usize]);
         let waits = |key: &Digest| self.unanswered.contains_key(key) && !again.contains(key);
-        let shadows_waiting = folded.admission.shadowed().iter().any(|shadowed| match &self.facts[*shadowed as usize] {
-            fact @ Fact::Requests { calls, .. } if self.in_open_step(fact) => {
-                self.calls[calls.start as usize..calls.end as usize].iter().any(waits)
-            }
-            _ => false,
-        });
-        let mut breach = shadows_waiting.then(|| "the replace shadows a call that is still unanswered".to_owned());
+        let shadows_waiting =
+            folded.admission.shadowed().iter().any(|shadowed| match &self.facts[*shadowed as usize] {
+                fact @ Fact::Requests { calls, .. } if self.in_open_step(fact) => {
+                    self.calls[calls.start as usize..calls.end as usize].iter().any(waits)
+                }
+                _ => false,
+            });
+        let mut breach =
+            shadows_waiting.then(|| "the replace shadows a call that is still unanswered".to_owned());
         // From the separator at or before the node in front, up to the end of the group behind the new node.
         let mut at = ordinal;
         while let Some(previous) = surface.previous(at) {
@@ -348,4 +360,3 @@ impl Pairs {
         }
     }
 }
-

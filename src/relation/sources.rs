@@ -102,7 +102,9 @@ impl Attempts {
             }
             return;
         }
-        let Some(tag) = [Tag::Text, Tag::Reasoning, Tag::ToolCall].into_iter().find(|tag| kind.is(tag.chunk())) else {
+        let Some(tag) =
+            [Tag::Text, Tag::Reasoning, Tag::ToolCall].into_iter().find(|tag| kind.is(tag.chunk()))
+        else {
             return;
         };
         let string = |name: &str| chunk.get(name).and_then(Value::as_str);
@@ -138,7 +140,11 @@ impl Attempts {
         let exact = cited.len() as u64 == own && cited.iter().all(|seq| contains(&self.chunks, *seq));
         if !exact {
             let text = format!("the message cites {} chunks, its own attempt has {own}", cited.len());
-            let text = if cited.len() as u64 == own { "the message cites chunks of another attempt".into() } else { text };
+            let text = if cited.len() as u64 == own {
+                "the message cites chunks of another attempt".into()
+            } else {
+                text
+            };
             sink(Rule::Pair5, folded.place(Some(sources)), text);
             return;
         }

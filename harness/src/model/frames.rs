@@ -1,6 +1,5 @@
 //! CODEC-3: a compressed artifact as a list of frames.
 
-
 const MAGIC: [u8; 4] = 0xFD2F_B528_u32.to_le_bytes();
 
 /// How the bytes of an artifact end.

@@ -6,7 +6,6 @@ mod mutated;
 mod reject;
 mod relation;
 mod session;
-mod shared;
 
 use super::{Class, Dialect, Mode, Report, check};
 

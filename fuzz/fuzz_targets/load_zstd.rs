@@ -1,0 +1,4 @@
+//! See [`foldproof_fuzz::load_zstd`].
+#![cfg_attr(fuzzing, no_main)]
+
+foldproof_fuzz::target!(foldproof_fuzz::load_zstd);

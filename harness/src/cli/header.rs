@@ -1,0 +1,114 @@
+//! What the first line of a log says of its parent, read before the check so that forks can be compared.
+
+use super::source;
+use super::walk::Log;
+use foldproof::check::Input;
+use foldproof::codec::lines::{Item, Lines};
+use foldproof::json::{Scanner, Value, print};
+use foldproof::limits::Limits;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+
+/// The members that a fork keeps (FORK-3).
+pub const KEPT: [&str; 4] = ["cwd", "agentPreset", "origin", "delegationDepth"];
+
+/// What a header says of its session.
+#[derive(Clone, Debug, Default)]
+pub struct Kin {
+    /// Canonical inner text of `id`.
+    pub id: Vec<u8>,
+    /// Canonical inner text of `parentSession`.
+    pub parent: Option<Vec<u8>>,
+    /// `seedLength`
+    pub inherited: Option<u64>,
+    /// The members named in [`KEPT`]: canonical bytes, and where they stand in the line.
+    pub kept: [Option<(Vec<u8>, usize)>; 4],
+    /// The line.
+    pub line: Vec<u8>,
+}
+
+/// Opens a log for reading its lines.
+pub fn lines<'a>(log: &Log, limits: Limits, count: &'a AtomicU64) -> Option<Lines<'a>> {
+    match source::open(log, limits.held, count).ok()? {
+        Input::Plain(source) => Some(Lines::plain(source, limits)),
+        Input::Compressed(source) => Lines::compressed(source, limits, false).ok(),
+    }
+}
+
+/// Reads the header of a log; nothing where it has none, or none that can be read.
+pub fn read(log: &Log, limits: Limits) -> Option<Kin> {
+    // A pipe can be read only once, and that is the check's turn.
+    if log.is_stdin() || !log.path.metadata().is_ok_and(|data| data.is_file()) {
+        return None;
+    }
+    let count = AtomicU64::new(0);
+    let mut lines = lines(log, limits, &count)?;
+    let Ok(Item::Line { bytes, .. }) = lines.read() else { return None };
+    std::str::from_utf8(bytes).ok()?;
+    let mut scanner = Scanner::new(limits.depth);
+    let root = scanner.scan(bytes).ok()?.root();
+    let text = |name: &str| Some(root.get(name)?.as_str()?.canonical().into_owned());
+    if !root.get("type").and_then(Value::as_str).is_some_and(|kind| kind.is("session")) {
+        return None;
+    }
+    let kept = KEPT.map(|name| {
+        let value = root.get(name)?;
+        let mut canonical = vec![];
+        print::canonical(value, &mut canonical);
+        Some((canonical, value.at()))
+    });
+    Some(Kin {
+        id: text("id")?,
+        parent: text("parentSession"),
+        inherited: root.get("seedLength").and_then(Value::as_uint),
+        kept,
+        line: bytes.to_vec(),
+    })
+}
+
+/// A child and the parent that it was forked from, by their places in the list of logs.
+#[derive(Clone, Debug)]
+pub struct Fork {
+    /// The parent's place.
+    pub parent: usize,
+    /// The child's header.
+    pub child: Kin,
+    /// The parent's header.
+    pub origin: Kin,
+}
+
+/// The forks among logs whose parent is there too, by the child's place. A parent whose id is not unique is not
+/// compared with, and a spawned subagent, which has no `seedLength`, is no fork.
+pub fn forks(logs: &[Log], limits: Limits) -> BTreeMap<usize, Fork> {
+    if logs.len() < 2 {
+        return BTreeMap::new();
+    }
+    let kin: Vec<Option<Kin>> = logs.iter().map(|log| read(log, limits)).collect();
+    let mut by_id: BTreeMap<&[u8], Option<usize>> = BTreeMap::new();
+    for (place, kin) in kin.iter().enumerate() {
+        let Some(kin) = kin else { continue };
+        by_id
+            .entry(&kin.id)
+            .and_modify(|known| {
+                // The same file under two names is one log.
+                if known.is_some_and(|known| canonical(&logs[known]) != canonical(&logs[place])) {
+                    *known = None;
+                }
+            })
+            .or_insert(Some(place));
+    }
+    kin.iter()
+        .enumerate()
+        .filter_map(|(place, kin_of_child)| {
+            let child = kin_of_child.as_ref()?;
+            child.inherited?;
+            let parent = (*by_id.get(child.parent.as_deref()?)?).filter(|parent| *parent != place)?;
+            Some((place, Fork { parent, child: child.clone(), origin: kin[parent].clone()? }))
+        })
+        .collect()
+}
+
+fn canonical(log: &Log) -> Option<PathBuf> {
+    log.path.canonicalize().ok()
+}

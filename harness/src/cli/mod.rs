@@ -1,0 +1,107 @@
+//! The `foldproof` program: parses the command line, calls the library, prints.
+//!
+//! A command is one module with a type `Args` and a function `run`; adding one is a variant of [`Command`] and an arm
+//! of its `run`. Names, exit codes and JSON shapes are stable, because the CI of others depends on them.
+
+pub mod check;
+pub mod exit;
+pub mod fork;
+pub mod global;
+pub mod header;
+pub mod interrupt;
+pub mod json;
+pub mod junit;
+pub mod paint;
+pub mod progress;
+pub mod render;
+pub mod report;
+pub mod rules;
+pub mod sarif;
+pub mod select;
+pub mod show;
+pub mod source;
+pub mod summary;
+pub mod text;
+pub mod timeline;
+pub mod twice;
+pub mod walk;
+
+use clap::{Parser, Subcommand};
+use exit::{Exit, Failure};
+use global::Global;
+use std::process::ExitCode;
+
+/// Proves that an agent's log can retell every request.
+#[derive(Debug, Parser)]
+#[command(name = "foldproof", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = EXITS)]
+pub struct Cli {
+    /// Options that every command takes.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the exit codes mean, for the help.
+const EXITS: &str = "\
+Exit codes:
+    0  nothing to report
+    1  findings: a violated rule, a falsified property, a difference
+    2  usage or input/output error
+    3  inconclusive: nothing could be checked
+  130  interrupted; what was found until then is reported";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Checks logs against every rule of the contract
+    Check(check::Args),
+    /// Prints what a log derives to, at any point of its history
+    Show(show::Args),
+    /// Lists the rules of the contract, or explains one
+    Rules(rules::Args),
+}
+
+impl Command {
+    fn run(&self, global: &Global) -> Result<Exit, Failure> {
+        match self {
+            Command::Check(args) => check::run(args, global),
+            Command::Show(args) => show::run(args, global),
+            Command::Rules(args) => rules::run(args, global),
+        }
+    }
+}
+
+/// Runs the program on the process's arguments.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers on stdout; a reader that went away does not make them an error.
+            let _ = error.print();
+            let code = if error.use_stderr() { Exit::Failed } else { Exit::Clean };
+            return code.into();
+        }
+    };
+    match cli.command.run(&cli.global) {
+        Ok(exit) => exit.into(),
+        Err(Failure::Closed) => Exit::Clean.into(),
+        Err(failure) => {
+            exit::say(format_args!("error: {failure}"));
+            Exit::Failed.into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_sound() {
+        Cli::command().debug_assert();
+    }
+}
