@@ -85,9 +85,11 @@ pub(crate) fn zstd(log: &[u8], dialect: Dialect, mode: Mode) -> Result<Stored, F
     }
     let mut stored = records(&lines, header, mode)?;
     let behind = lines.last().map_or(number, |line| line.number + 1);
+    // As with all damage, the seq is the one that was expected here.
+    let expected = Some(stored.events.len() as u64);
     match end {
         End::Clean => {}
-        End::Corrupt => return Err(corrupt("CODEC-3", behind)),
+        End::Corrupt => return Err(Finding { seq: expected, ..corrupt("CODEC-3", behind) }),
         End::Torn => {
             // One torn frame is one finding, at the first line that is not kept.
             let torn = stored.findings.iter_mut().find(|finding| finding.class == Class::Repairable);
@@ -97,7 +99,7 @@ pub(crate) fn zstd(log: &[u8], dialect: Dialect, mode: Mode) -> Result<Stored, F
                     rule: "CODEC-3",
                     class: Class::Repairable,
                     line: behind,
-                    seq: None,
+                    seq: expected,
                 }),
             }
         }
@@ -212,11 +214,13 @@ fn records(lines: &[Line<'_>], header: Option<(Tree, Vec<Finding>)>, mode: Mode)
             Ok(events) => stored.events.extend(events),
             Err(rule) => {
                 let committed = line.sealed || lines[index..].iter().any(ends_turn);
+                let class = if committed { Class::Corrupt } else { Class::Repairable };
+                // The seq is the one that was expected here.
+                let finding = Finding { rule, class, line: line.number, seq: Some(stored.events.len() as u64) };
                 if committed {
-                    return Err(corrupt(rule, line.number));
+                    return Err(finding);
                 }
-                let class = Class::Repairable;
-                stored.findings.push(Finding { rule, class, line: line.number, seq: None });
+                stored.findings.push(finding);
                 break;
             }
         }
