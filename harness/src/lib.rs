@@ -7,6 +7,7 @@ pub mod cli;
 pub mod corpus;
 pub mod generators;
 pub mod import;
+pub mod inflight;
 pub mod merge;
 pub mod model;
 pub mod properties;
