@@ -347,7 +347,9 @@ pub fn compare(text: &[u8], rebuilt: &Request) -> Result<(), Desync> {
             }
         }
     }
-    if let Some((name, _)) = given.iter().find(|(name, _)| !rebuilt.members.iter().any(|(known, _)| known == name)) {
+    if let Some((name, _)) =
+        given.iter().find(|(name, _)| !rebuilt.members.iter().any(|(known, _)| known == name))
+    {
         let name = shown(name);
         return Err(Desync::Member { name, difference: Difference::Added });
     }
@@ -357,7 +359,11 @@ pub fn compare(text: &[u8], rebuilt: &Request) -> Result<(), Desync> {
     if canonical != rebuilt.to_bytes() {
         let mut scanner = Scanner::new(u64::MAX);
         let name = scanner.scan(&canonical).ok().and_then(|scan| {
-            let other = scan.root().members().zip(&rebuilt.members).find(|((key, _), want)| *key.canonical() != *want.0);
+            let other = scan
+                .root()
+                .members()
+                .zip(&rebuilt.members)
+                .find(|((key, _), want)| *key.canonical() != *want.0);
             other.map(|((key, _), _)| key.display())
         });
         return Err(Desync::Member { name: name.unwrap_or_default(), difference: Difference::Order });
@@ -440,9 +446,7 @@ pub fn gate(state: &Gate<'_>, session: &str, request: &Request) -> Result<(), De
         }
     }
     match request.members.get(rebuilt.members.len()) {
-        Some((name, _)) => {
-            Err(Desync::Member { name: shown(name), difference: Difference::Added })
-        }
+        Some((name, _)) => Err(Desync::Member { name: shown(name), difference: Difference::Added }),
         None => Ok(()),
     }
 }

@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 /// Cases in a block.
 pub const BLOCK: u64 = 256;
 
+/// Ops of a case at most, unless it is said otherwise.
+pub const MAX_SIZE: usize = 60;
+
 /// The system under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -73,6 +76,22 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The usual plan over this seed: a thousand cases on the core.
+    pub fn new(seed: Seed) -> Plan {
+        Plan {
+            seed,
+            kind: Kind::Core,
+            properties: vec![],
+            budget: Budget::Cases(1_000),
+            max_size: MAX_SIZE,
+            max_failures: 8,
+            max_shrinks: 4_000,
+            shard: (0, 1),
+            jobs: 0,
+            from: vec![],
+        }
+    }
+
     /// The bounds of a case: small cases first, then a mix.
     pub fn bounds(&self, index: u64) -> Bounds {
         let most = self.max_size.max(4) as u64;

@@ -14,14 +14,14 @@ mod tamper;
 mod write;
 
 pub use op::{
-    Append, Behaviour, Call, Encoding, Inherited, LogSource, Mutation, Op, RequestSource, Sources, StepOf, SurfaceOp,
-    Tampering, View,
+    Append, Behaviour, Call, Encoding, Inherited, LogSource, Mutation, Op, RequestSource, Sources, StepOf,
+    SurfaceOp, Tampering, View,
 };
 pub use payload::{Payload, Piece, Template};
 pub use read::CaseError;
 pub use refs::Ref;
-pub(crate) use resolve::{dumped, elements, seq_of};
 pub use resolve::resolve;
+pub(crate) use resolve::{dumped, elements, seq_of};
 pub use tamper::tamper;
 
 /// The version of the case format that this build writes and reads.
@@ -89,6 +89,15 @@ impl Case {
     /// Reads the inline form.
     pub fn from_inline(text: &str) -> Result<Case, CaseError> {
         inline::from_inline(text)
+    }
+}
+
+impl Op {
+    /// Its JSON, as it stands in a case file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        write::op(&mut out, self);
+        out
     }
 }
 

@@ -40,7 +40,7 @@ impl fmt::Display for CorpusError {
         match self {
             CorpusError::Io(path, error) => write!(f, "{}: {error}", path.display()),
             CorpusError::Case(path, error) => write!(f, "{}: {error}", path.display()),
-            CorpusError::Taken(path) => write!(f, "{}: another case is saved there already", path.display()),
+            CorpusError::Taken(path) => write!(f, "{}: there is another file already", path.display()),
         }
     }
 }
@@ -52,8 +52,10 @@ impl std::error::Error for CorpusError {}
 /// The same program is the same file, whatever its outcome is by now.
 pub fn name(case: &Case) -> String {
     let about = case.property.as_deref().or(case.rule.as_deref()).unwrap_or("case");
-    let safe: String =
-        about.chars().map(|letter| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' }).collect();
+    let safe: String = about
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' })
+        .collect();
     let bare = Case { outcome: None, ..case.clone() };
     let digest = blake3::hash(&bare.to_bytes());
     format!("{safe}-{}{SUFFIX}", &digest.to_hex()[..10])
@@ -83,6 +85,21 @@ pub fn load_all(folder: &Path) -> Result<Vec<Saved>, CorpusError> {
     }
     paths.sort();
     paths.iter().map(|path| load(path)).collect()
+}
+
+/// Writes a case to a file of any name, whole or not at all; over one that is there only when `force` says so.
+pub fn write(path: &Path, case: &Case, force: bool) -> Result<(), CorpusError> {
+    let failed = |error| CorpusError::Io(path.to_owned(), error);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    draft.write_all(&case.to_bytes()).map_err(failed)?;
+    match force {
+        true => draft.persist(path).map_err(|error| failed(error.error)).map(drop),
+        false => draft.persist_noclobber(path).map(drop).map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => CorpusError::Taken(path.to_owned()),
+            _ => failed(error.error),
+        }),
+    }
 }
 
 /// Saves a case under its name; gives the file. A case that is there already is left as it is, with what was recorded
@@ -127,7 +144,8 @@ pub enum Replayed {
 /// A case that names a property it failed is asked that property alone, as it was when it was shrunk; one that names
 /// none, or that passed, is asked all of them.
 pub fn replay(case: &Case, system: &mut dyn System) -> (Replayed, Judged) {
-    let pinned: Vec<String> = case.property.iter().filter(|id| properties::by_id(id).is_some()).cloned().collect();
+    let pinned: Vec<String> =
+        case.property.iter().filter(|id| properties::by_id(id).is_some()).cloned().collect();
     let failed = case.outcome.as_ref().is_some_and(|outcome| outcome.status != crate::case::Status::Passed);
     let asked = if failed && !pinned.is_empty() { Asked::Only(&pinned) } else { Asked::All };
     let judged = runner::run(case, system, asked);

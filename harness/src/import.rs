@@ -1,6 +1,8 @@
 //! A real log as a case: once as it is stored, and once more event by event, so that it can be shortened.
 
-use crate::case::{Append, Call, Case, Encoding, LogSource, Op, Payload, Ref, Sources, SurfaceOp, Template, View};
+use crate::case::{
+    Append, Call, Case, Encoding, LogSource, Op, Payload, Ref, Sources, SurfaceOp, Template, View,
+};
 use foldproof::check::{Input, Loaded, Options, load};
 use foldproof::dialect::{self, Dialect};
 use foldproof::json::{Scanner, Value};

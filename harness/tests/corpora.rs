@@ -8,9 +8,13 @@ use std::path::{Path, PathBuf};
 
 fn logs(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora").join(folder);
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(folder).expect("the corpora are there").map(|entry| entry.expect("readable").path()).collect();
-    paths.retain(|path| path.to_string_lossy().ends_with(".jsonl") || path.to_string_lossy().ends_with(".zstd"));
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the corpora are there")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    paths.retain(|path| {
+        path.to_string_lossy().ends_with(".jsonl") || path.to_string_lossy().ends_with(".zstd")
+    });
     paths.sort();
     paths
 }

@@ -26,8 +26,10 @@ pub(super) fn from_inline(text: &str) -> Result<Case, CaseError> {
         expected: expected.to_owned(),
         found: found.to_owned(),
     };
-    let body = text.trim().strip_prefix(PREFIX).ok_or_else(|| wrong("a word that starts with fp1:", "another"))?;
-    let bytes = URL_SAFE_NO_PAD.decode(body).map_err(|_| wrong("base64url behind fp1:", "other characters"))?;
+    let body =
+        text.trim().strip_prefix(PREFIX).ok_or_else(|| wrong("a word that starts with fp1:", "another"))?;
+    let bytes =
+        URL_SAFE_NO_PAD.decode(body).map_err(|_| wrong("base64url behind fp1:", "other characters"))?;
     if !bytes.starts_with(&MAGIC) {
         return read::case(&bytes);
     }

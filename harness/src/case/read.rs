@@ -1,8 +1,8 @@
 //! Reading a case. Every error names the place, what was expected there and what was found.
 
 use super::op::{
-    Append, Behaviour, Call, Encoding, Inherited, LogSource, Mutation, Op, RequestSource, Sources, StepOf, SurfaceOp,
-    Tampering, View,
+    Append, Behaviour, Call, Encoding, Inherited, LogSource, Mutation, Op, RequestSource, Sources, StepOf,
+    SurfaceOp, Tampering, View,
 };
 use super::payload::{Payload, Template};
 use super::refs::Ref;
@@ -58,7 +58,10 @@ impl<'a> Spot<'a> {
         for (key, value) in self.value.members() {
             if !members.iter().any(|known| key.is(known)) {
                 let spot = Spot { value, path: self.below(&key.display()) };
-                return Err(CaseError { found: format!("the member {:?}", key.display()), ..spot.wrong(format!("one of {}", members.join(", "))) });
+                return Err(CaseError {
+                    found: format!("the member {:?}", key.display()),
+                    ..spot.wrong(format!("one of {}", members.join(", ")))
+                });
             }
         }
         Ok(())
@@ -128,10 +131,9 @@ impl<'a> Spot<'a> {
     fn answer(&self, user: usize) -> Read<usize> {
         let spot = self.need("op")?;
         let op = spot.number()?;
-        usize::try_from(op)
-            .ok()
-            .filter(|op| *op < user)
-            .ok_or_else(|| spot.wrong(format!("the place of an earlier operation, at most {}", user.saturating_sub(1))))
+        usize::try_from(op).ok().filter(|op| *op < user).ok_or_else(|| {
+            spot.wrong(format!("the place of an earlier operation, at most {}", user.saturating_sub(1)))
+        })
     }
 
     fn reference(&self, user: usize) -> Read<Ref> {
@@ -174,7 +176,9 @@ pub(super) fn case(text: &[u8]) -> Read<Case> {
         return Err(at(format!("byte {}", error.valid_up_to()), "UTF-8", "other bytes"));
     }
     let mut scanner = Scanner::new(DEPTH);
-    let scan = scanner.scan(text).map_err(|syntax| at(format!("byte {}", syntax.at), syntax.expected, "something else"))?;
+    let scan = scanner
+        .scan(text)
+        .map_err(|syntax| at(format!("byte {}", syntax.at), syntax.expected, "something else"))?;
     if let Some(fault) = scan.fault {
         return Err(at(format!("byte {}", fault.at), "lossless JSON", fault.rule.id()));
     }
@@ -192,7 +196,17 @@ pub(super) fn case(text: &[u8]) -> Read<Case> {
         }
     }
     root.object(&[
-        "foldproof", "contract", "dialect", "system", "property", "rule", "seed", "index", "ops", "schedule", "faults",
+        "foldproof",
+        "contract",
+        "dialect",
+        "system",
+        "property",
+        "rule",
+        "seed",
+        "index",
+        "ops",
+        "schedule",
+        "faults",
         "outcome",
     ])?;
     let text = |name: &str| root.maybe(name).map(|spot| spot.name()).transpose();
@@ -224,7 +238,9 @@ fn recorded(spot: &Spot<'_>) -> Read<Recorded> {
     spot.object(&["status", "property", "rule", "op", "message", "expected", "got"])?;
     let text = |name: &str| spot.maybe(name).map(|spot| spot.text()).transpose();
     Ok(Recorded {
-        status: spot.need("status")?.one_of(Status::from_name, "a status such as \"passed\" or \"failed\"")?,
+        status: spot
+            .need("status")?
+            .one_of(Status::from_name, "a status such as \"passed\" or \"failed\"")?,
         property: text("property")?,
         rule: text("rule")?,
         op: spot.maybe("op").map(|spot| spot.number()).transpose()?,
@@ -314,7 +330,8 @@ fn op(spot: &Spot<'_>, place: usize) -> Read<Op> {
             Call::Mutate { what: spot.need("what")?.one_of(find, "input, events or messages")? }
         }
         other => {
-            let view = View::from_name(other).ok_or_else(|| name.wrong("an operation of the adapter protocol"))?;
+            let view =
+                View::from_name(other).ok_or_else(|| name.wrong("an operation of the adapter protocol"))?;
             members(if view == View::Request { &["at", "turn", "step", "attempt"] } else { &["at"] })?;
             let step = match spot.get("turn") {
                 None => None,
@@ -372,7 +389,9 @@ fn template(spot: &Spot<'_>, place: usize) -> Read<Template> {
         match piece.value.kind() {
             Kind::String => template.push(piece.payload()?),
             Kind::Object if piece.value.get("b64").is_some() => template.push(piece.payload()?),
-            Kind::Object if piece.value.get("text").is_some() => template.push_seq(Ref::Text(piece.wrapped()?)),
+            Kind::Object if piece.value.get("text").is_some() => {
+                template.push_seq(Ref::Text(piece.wrapped()?))
+            }
             _ => template.push_seq(piece.reference(place)?),
         }
     }

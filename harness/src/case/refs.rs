@@ -101,9 +101,12 @@ impl Case {
             };
             drop_repeated_sources(&mut op, &keeps, &survive);
             op.refs_mut().into_iter().for_each(survive);
-            take_answer(&mut op, |from, fits| {
-                if keeps(from) { Some(moved(from)) } else { nearest(from, user, fits) }
-            });
+            take_answer(
+                &mut op,
+                |from, fits| {
+                    if keeps(from) { Some(moved(from)) } else { nearest(from, user, fits) }
+                },
+            );
             ops.push(op);
         }
         self.ops = ops;
@@ -226,7 +229,8 @@ mod tests {
     fn a_dump_that_is_gone_is_an_empty_log() {
         let dump = Op::new("a", Call::Dump { packed: false, encoding: super::super::Encoding::Plain });
         let restore = |log| Op::new("b", Call::Restore { log, encoding: super::super::Encoding::Plain });
-        let mut case = Case::new("dsh-v0", vec![open(), dump.clone(), dump.clone(), restore(LogSource::Dump(2))]);
+        let mut case =
+            Case::new("dsh-v0", vec![open(), dump.clone(), dump.clone(), restore(LogSource::Dump(2))]);
         case.without(2..3);
         assert_eq!(case.ops, [open(), dump, restore(LogSource::Dump(1))]);
         case.without(1..2);

@@ -27,7 +27,9 @@ pub fn resolve<'o>(op: &'o Op, steps: &[Step]) -> Cow<'o, Op> {
         }
         Call::Append(append) if refers(append) => {
             let surface_op = append.surface_op.as_ref().map(|op| match op {
-                SurfaceOp::Replace { start, end } => SurfaceOp::Replace { start: number(start), end: number(end) },
+                SurfaceOp::Replace { start, end } => {
+                    SurfaceOp::Replace { start: number(start), end: number(end) }
+                }
                 other => other.clone(),
             });
             let sources = append.sources.as_ref().map(|sources| match sources {

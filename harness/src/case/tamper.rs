@@ -15,7 +15,9 @@ use foldproof::json::{Kind, Scanner, Value, print};
 pub fn tamper(request: &[u8], how: Tampering) -> Vec<u8> {
     let mut scanner = Scanner::new(u64::MAX);
     let scan = std::str::from_utf8(request).ok().and_then(|text| scanner.scan(text.as_bytes()).ok());
-    let Some(root) = scan.map(|scan| scan.root()).filter(|root| root.is_object()) else { return request.to_vec() };
+    let Some(root) = scan.map(|scan| scan.root()).filter(|root| root.is_object()) else {
+        return request.to_vec();
+    };
     let mut members: Vec<(Vec<u8>, Vec<u8>)> =
         root.members().map(|(key, value)| (key.canonical().into_owned(), canonical(value))).collect();
     if change(&mut members, root, how).is_none() {

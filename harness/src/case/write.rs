@@ -1,8 +1,8 @@
 //! Writing a case: the same case always gives the same bytes, one operation on a line.
 
 use super::op::{
-    Append, Behaviour, Call, Encoding, Inherited, LogSource, Mutation, Op, RequestSource, Sources, StepOf, SurfaceOp,
-    Tampering,
+    Append, Behaviour, Call, Encoding, Inherited, LogSource, Mutation, Op, RequestSource, Sources, StepOf,
+    SurfaceOp, Tampering,
 };
 use super::payload::{Payload, Piece, Template};
 use super::refs::Ref;
@@ -82,7 +82,14 @@ pub(super) fn case(case: &Case) -> Vec<u8> {
     out
 }
 
-fn list<T>(out: &mut Vec<u8>, open: &[u8], comma: &[u8], close: &[u8], items: &[T], write: fn(&mut Vec<u8>, &T)) {
+fn list<T>(
+    out: &mut Vec<u8>,
+    open: &[u8],
+    comma: &[u8],
+    close: &[u8],
+    items: &[T],
+    write: fn(&mut Vec<u8>, &T),
+) {
     if items.is_empty() {
         out.extend_from_slice(b"[]");
         return;
@@ -118,7 +125,7 @@ fn recorded(out: &mut Vec<u8>, outcome: &Recorded) {
     object.end();
 }
 
-fn op(out: &mut Vec<u8>, op: &Op) {
+pub(super) fn op(out: &mut Vec<u8>, op: &Op) {
     let mut object = Object::new(out);
     object.text("op", op.call.name());
     object.text("session", &op.session);
@@ -128,7 +135,9 @@ fn op(out: &mut Vec<u8>, op: &Op) {
                 payload(object.key("header"), header);
             }
             match inherited {
-                Some(Inherited::Events(events)) => list(object.key("inherited"), b"[", b",", b"]", events, payload),
+                Some(Inherited::Events(events)) => {
+                    list(object.key("inherited"), b"[", b",", b"]", events, payload)
+                }
                 Some(Inherited::Op(op)) => answer(object.key("inherited"), *op),
                 None => {}
             }

@@ -8,6 +8,7 @@ pub mod exit;
 pub mod fork;
 pub mod global;
 pub mod header;
+pub mod import;
 pub mod interrupt;
 pub mod json;
 pub mod junit;
@@ -16,6 +17,7 @@ pub mod outputs;
 pub mod paint;
 pub mod progress;
 pub mod render;
+pub mod replay;
 pub mod report;
 pub mod rules;
 pub mod sarif;
@@ -68,6 +70,10 @@ pub enum Command {
     Test(test::Args),
     /// Adds up the results of shards
     Merge(merge::Args),
+    /// Runs saved cases again, and says whether they do what they did
+    Replay(replay::Args),
+    /// Makes a case of a real log, whole or broken
+    Import(import::Args),
     /// Lists the rules of the contract, or explains one
     Rules(rules::Args),
 }
@@ -79,6 +85,8 @@ impl Command {
             Command::Show(args) => show::run(args, global),
             Command::Test(args) => test::run(args, global),
             Command::Merge(args) => merge::run(args, global),
+            Command::Replay(args) => replay::run(args, global),
+            Command::Import(args) => import::run(args, global),
             Command::Rules(args) => rules::run(args, global),
         }
     }

@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long, value_name = "LOG", num_args = 1..)]
     from: Vec<PathBuf>,
     /// Ops of a case at most
-    #[arg(long, value_name = "N", default_value_t = 60)]
+    #[arg(long, value_name = "N", default_value_t = campaign::MAX_SIZE)]
     max_size: usize,
     /// Stop behind so many distinct failures
     #[arg(long, value_name = "N", default_value_t = 8)]

@@ -2,9 +2,9 @@
 
 use super::dice::Dice;
 use super::text::{self, Line};
-use crate::case::{Call, Encoding, LogSource, Payload};
+use crate::case::{Call, Encoding, LogSource, Payload, SurfaceOp};
 use crate::resolve::Resolver;
-use crate::resolve::track::{Track, What};
+use crate::resolve::track::{Node, Track, What};
 use std::rc::Rc;
 
 /// An event line that breaks this rule and no other.
@@ -61,8 +61,11 @@ pub fn event(rule: &str, seq: u64, dice: &mut Dice<'_>) -> String {
 
 /// A log of this session's events that is refused under this rule.
 pub fn stored(r: &mut Resolver, at: usize, rule: &'static str, dice: &mut Dice<'_>) {
-    if rule == "VOCAB-1" && dice.chance(128) && r.has_room() {
-        return unknown(r, at, dice);
+    match rule {
+        "VOCAB-1" if dice.chance(128) && r.has_room() => return unknown(r, at, dice),
+        "REPAIR-6" if r.has_room() => return hopeless(r, at, dice),
+        "REPAIR-6" => return super::views::view(r, at, dice),
+        _ => {}
     }
     let rendered = text::render(r, at, dice);
     let (mut lines, track) = rendered.unwrap_or_else(|| (vec![], Track::new(r.fresh().handle)));
@@ -146,6 +149,22 @@ fn broken_frames(lines: &[Line], dice: &mut Dice<'_>) -> Vec<u8> {
         }
     }
     log
+}
+
+/// A call without a usable id is admitted, and repair refuses to guess its answer (REPAIR-6).
+fn hopeless(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
+    let session = super::forks::reopen(r, at);
+    super::sessions::ensure_step(r, session, dice);
+    super::sessions::settle(r, session, dice);
+    let call = dice.pick(&["\"id\":\"\",", "", "\"id\":7,", "\"id\":null,"]);
+    let content = format!("{{\"type\":\"tool-call\",{call}\"name\":\"read\",\"arguments\":\"{{}}\"}}");
+    let data = super::messages::assistant(r, session, &[content], false, dice);
+    let node = Node::Assistant { calls: Rc::new([]), empty: false };
+    r.event(session, "assistant/message", data.into(), Some(SurfaceOp::Append), None, What::Append(node));
+    let handle = Rc::clone(&r.tracks[session].handle);
+    r.op(&handle, Call::Repair);
+    r.tracks[session].poisoned = true;
+    r.rule = Some("REPAIR-6");
 }
 
 /// An event of an unknown type gets into a live session, since append asks nothing of types, and no reader opens the

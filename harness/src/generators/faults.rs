@@ -16,7 +16,7 @@ pub const RULES: [&str; 26] = [
 ];
 
 /// Rules that only a log can break, beside those above.
-pub const STORED: [&str; 4] = ["VOCAB-1", "CODEC-1", "CODEC-3", "VOCAB-3"];
+pub const STORED: [&str; 5] = ["VOCAB-1", "CODEC-1", "CODEC-3", "VOCAB-3", "REPAIR-6"];
 
 /// Breaks a rule, unless the case broke one already.
 pub fn fault(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {

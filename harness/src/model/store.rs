@@ -216,7 +216,8 @@ fn records(lines: &[Line<'_>], header: Option<(Tree, Vec<Finding>)>, mode: Mode)
                 let committed = line.sealed || lines[index..].iter().any(ends_turn);
                 let class = if committed { Class::Corrupt } else { Class::Repairable };
                 // The seq is the one that was expected here.
-                let finding = Finding { rule, class, line: line.number, seq: Some(stored.events.len() as u64) };
+                let finding =
+                    Finding { rule, class, line: line.number, seq: Some(stored.events.len() as u64) };
                 if committed {
                     return Err(finding);
                 }

@@ -64,7 +64,12 @@ pub(crate) struct Built {
 
 impl<'a> Context<'a> {
     /// From a case, its traces, and the system that made the first.
-    pub fn new(case: &'a Case, trace: &'a Trace, model: &'a Trace, system: &'a mut dyn System) -> Context<'a> {
+    pub fn new(
+        case: &'a Case,
+        trace: &'a Trace,
+        model: &'a Trace,
+        system: &'a mut dyn System,
+    ) -> Context<'a> {
         let (sessions, epilogue) = (OnceCell::new(), OnceCell::new());
         Context { case, trace, model, system: RefCell::new(system), sessions, epilogue }
     }
@@ -93,7 +98,8 @@ impl<'a> Context<'a> {
     pub(crate) fn epilogue(&self) -> &Epilogue {
         self.epilogue.get_or_init(|| {
             let mut weave = Weave::behind(self.case);
-            let sessions: Vec<Finale> = self.sessions().iter().map(|ended| finale(&mut weave, ended)).collect();
+            let sessions: Vec<Finale> =
+                self.sessions().iter().map(|ended| finale(&mut weave, ended)).collect();
             let (case, _) = weave.case();
             let trace = self.run(&case);
             Epilogue { case, trace, sessions }
@@ -112,7 +118,8 @@ fn sessions(case: &Case, trace: &Trace) -> Vec<Ended> {
         }
     }
     let ended = |handle: &str| {
-        let last = case.ops.iter().rposition(|op| op.session == handle || made(op) == Some(handle)).unwrap_or(0);
+        let last =
+            case.ops.iter().rposition(|op| op.session == handle || made(op) == Some(handle)).unwrap_or(0);
         Ended { handle: handle.to_owned(), last }
     };
     found.into_iter().map(ended).take(SESSIONS).collect()

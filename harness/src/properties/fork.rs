@@ -15,7 +15,8 @@ pub(super) fn fork_equals_prefix(context: &Context<'_>) -> Result<Applied, Viola
     let mut weave = Weave::new(context.case);
     let mut forks = vec![];
     for (place, op) in context.case.ops.iter().enumerate() {
-        let wanted = matches!(op.call, Call::Fork { .. }) && context.trace.ok(place).is_some() && forks.len() < FORKS;
+        let wanted =
+            matches!(op.call, Call::Fork { .. }) && context.trace.ok(place).is_some() && forks.len() < FORKS;
         if !wanted {
             weave.next();
             continue;
@@ -123,7 +124,8 @@ fn equals_prefix(
         };
         if !same {
             let op = &case.ops[*view];
-            let message = format!("the {} of a fork are not those of its parent up to the boundary", which.name());
+            let message =
+                format!("the {} of a fork are not those of its parent up to the boundary", which.name());
             let violation = Violation::new(place, "FORK-4", message);
             return Err(violation.between(compare::show(op, want), compare::show(op, got)));
         }
@@ -158,7 +160,9 @@ pub(super) fn fork_is_apart(context: &Context<'_>) -> Result<Applied, Violation>
         });
         found
     };
-    if gone.contains(parent.as_str()) || ops.iter().enumerate().any(|(place, op)| !places.contains(&place) && names(op)) {
+    if gone.contains(parent.as_str())
+        || ops.iter().enumerate().any(|(place, op)| !places.contains(&place) && names(op))
+    {
         return Ok(Applied(0));
     }
     let mut without: Case = context.case.clone();

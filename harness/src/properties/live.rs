@@ -1,7 +1,7 @@
 //! Laws of appending (ENV-3, LIVE).
 
-use super::{Applied, Context, Violation, json};
 use super::weave::Weave;
+use super::{Applied, Context, Violation, json};
 use crate::case::{Call, View, elements, seq_of};
 use crate::systems::{Outcome, compare};
 use foldproof::rule::{Breaker, Class, Rule};
@@ -32,7 +32,8 @@ pub(super) fn held_stays(context: &Context<'_>) -> Result<Applied, Violation> {
             Err(found.between(&fault.expected, &fault.got))
         }
         None => {
-            let tries = |call: &Call| matches!(call, Call::Mutate { .. } | Call::View { view: View::Surface, .. });
+            let tries =
+                |call: &Call| matches!(call, Call::Mutate { .. } | Call::View { view: View::Surface, .. });
             Ok(Applied(context.case.ops.iter().filter(|op| tries(&op.call)).count() as u64))
         }
     }
@@ -114,7 +115,8 @@ pub(super) fn refused_names_its_rule(context: &Context<'_>) -> Result<Applied, V
         return Ok(Applied(1));
     }
     let last = context.case.ops.len().saturating_sub(1);
-    Err(Violation::new(last, info.id, "nothing was refused").between(format!("refused under {}", rule.id()), "accepted"))
+    Err(Violation::new(last, info.id, "nothing was refused")
+        .between(format!("refused under {}", rule.id()), "accepted"))
 }
 
 fn found_by_the_checker(context: &Context<'_>, rule: Rule) -> Result<Applied, Violation> {
@@ -124,7 +126,9 @@ fn found_by_the_checker(context: &Context<'_>, rule: Rule) -> Result<Applied, Vi
         let Some(log) = epilogue.ok(finale.plain.dump) else { continue };
         let log = crate::case::dumped(log);
         match context.check(log.bytes(), crate::case::Encoding::Plain) {
-            Some(Outcome::Ok(text)) if text.contains(&format!("\"rule\":\"{}\"", rule.id())) => return Ok(Applied(1)),
+            Some(Outcome::Ok(text)) if text.contains(&format!("\"rule\":\"{}\"", rule.id())) => {
+                return Ok(Applied(1));
+            }
             Some(Outcome::Ok(text)) => found = text,
             // A system without a checker claims nothing.
             _ => return Ok(Applied(0)),
@@ -141,7 +145,9 @@ const REFUSALS: usize = 12;
 pub(super) fn refused_changes_nothing(context: &Context<'_>) -> Result<Applied, Violation> {
     let refused: Vec<usize> = (0..context.trace.steps.len())
         .filter(|place| context.trace.steps[*place].outcome.is_refused())
-        .filter(|place| context.sessions().iter().any(|ended| ended.handle == context.case.ops[*place].session))
+        .filter(|place| {
+            context.sessions().iter().any(|ended| ended.handle == context.case.ops[*place].session)
+        })
         .take(REFUSALS)
         .collect();
     if refused.is_empty() {
@@ -165,7 +171,11 @@ pub(super) fn refused_changes_nothing(context: &Context<'_>) -> Result<Applied, 
             let (old, new) = (&trace.steps[*before].outcome, &trace.steps[*after].outcome);
             if old != new {
                 let op = &case.ops[*after];
-                let message = format!("a refused {} changed the {}", context.case.ops[*place].call.name(), op.call.name());
+                let message = format!(
+                    "a refused {} changed the {}",
+                    context.case.ops[*place].call.name(),
+                    op.call.name()
+                );
                 let found = Violation::new(*place, "LIVE-2", message);
                 return Err(found.between(compare::show(op, old), compare::show(op, new)));
             }

@@ -15,12 +15,20 @@ pub(super) fn system_equals_model(context: &Context<'_>) -> Result<Applied, Viol
             Comparison::Same => chances += 1,
             Comparison::NotSent => {}
             Comparison::RefusedOtherwise => {
-                let found = Violation::new(place, rule_of(&op.call), format!("{} is refused for another reason", op.call.name()));
+                let found = Violation::new(
+                    place,
+                    rule_of(&op.call),
+                    format!("{} is refused for another reason", op.call.name()),
+                );
                 let found = found.between(compare::show(op, want), compare::show(op, got));
                 otherwise.get_or_insert(Violation { refused_otherwise: true, ..found });
             }
             Comparison::Different(want, got) => {
-                let found = Violation::new(place, rule_of(&op.call), format!("{} differs from the model", op.call.name()));
+                let found = Violation::new(
+                    place,
+                    rule_of(&op.call),
+                    format!("{} differs from the model", op.call.name()),
+                );
                 return Err(found.between(want, got));
             }
         }
@@ -61,7 +69,9 @@ pub(super) fn verdict_equals_model(context: &Context<'_>) -> Result<Applied, Vio
     let mut logs: Vec<(usize, Payload, Encoding)> = vec![];
     for (place, op) in context.case.ops.iter().enumerate() {
         match &op.call {
-            Call::Restore { log: LogSource::Bytes(log), encoding } => logs.push((place, log.clone(), *encoding)),
+            Call::Restore { log: LogSource::Bytes(log), encoding } => {
+                logs.push((place, log.clone(), *encoding))
+            }
             Call::Dump { encoding, .. } => {
                 logs.extend(context.trace.ok(place).map(|log| (place, dumped(log), *encoding)));
             }
@@ -81,7 +91,8 @@ pub(super) fn verdict_equals_model(context: &Context<'_>) -> Result<Applied, Vio
         let (Some(Outcome::Ok(got)), Some(Outcome::Ok(want))) = (got, want) else { continue };
         chances += 1;
         if got != want {
-            return Err(Violation::new(place, "STORE-3", "the checker finds other things than the model").between(want, got));
+            return Err(Violation::new(place, "STORE-3", "the checker finds other things than the model")
+                .between(want, got));
         }
     }
     Ok(Applied(chances))

@@ -18,7 +18,9 @@ pub(super) fn pack_roundtrip(context: &Context<'_>) -> Result<Applied, Violation
             chances += u64::from(written != plain);
             let read = compare::decoded(dumped(written).bytes(), encoding);
             if read != decoded {
-                return Err(wrong("a packed log holds other events than the plain one").between(decoded, read));
+                return Err(
+                    wrong("a packed log holds other events than the plain one").between(decoded, read)
+                );
             }
             if epilogue.ok(finale.plain.restore).is_none() {
                 continue;
@@ -28,7 +30,9 @@ pub(super) fn pack_roundtrip(context: &Context<'_>) -> Result<Applied, Violation
                 Outcome::NotSent { .. } => continue,
                 refusal => {
                     let got = compare::show(epilogue.op(way.restore), refusal);
-                    return Err(wrong("a packed log does not load, the plain one does").between("loaded", got));
+                    return Err(
+                        wrong("a packed log does not load, the plain one does").between("loaded", got)
+                    );
                 }
             }
             if let Some(again) = epilogue.ok(way.again)

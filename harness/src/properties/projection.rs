@@ -28,14 +28,16 @@ pub(super) fn transcript_ignores_replace(context: &Context<'_>) -> Result<Applie
 
 /// PROJ-1 for an event that was appended to the surface.
 fn told(event: Value<'_>) -> Option<String> {
-    let is = |name: &str, text: &str| event.get(name).and_then(Value::as_str).is_some_and(|value| value.is(text));
+    let is =
+        |name: &str, text: &str| event.get(name).and_then(Value::as_str).is_some_and(|value| value.is(text));
     if !is("surfaceOp", "append") {
         return None;
     }
     let data = event.get("data")?;
     let message = if is("type", "user/message") { data } else { data.get("message")? };
     let content = message.get("content");
-    let empty = content.is_some_and(|content| content.kind() == Kind::Array && content.elements().next().is_none());
+    let empty =
+        content.is_some_and(|content| content.kind() == Kind::Array && content.elements().next().is_none());
     (!(is("type", "assistant/message") && empty)).then(|| json::own(message))
 }
 
@@ -47,7 +49,10 @@ pub(super) fn log_only_invisible(context: &Context<'_>) -> Result<Applied, Viola
     // Both payloads look like messages: what is off the surface is not looked into.
     let (kind, data) = match context.case.dialect.as_str() {
         "tutorial" => ("todo/write", r#"{"todos":[],"role":"user","content":"off the surface"}"#),
-        _ => ("hook/invoked", r#"{"id":"m","role":"user","source":{"kind":"user"},"content":["off the surface"]}"#),
+        _ => (
+            "hook/invoked",
+            r#"{"id":"m","role":"user","source":{"kind":"user"},"content":["off the surface"]}"#,
+        ),
     };
     let event = Append { kind: kind.to_owned(), data: data.into(), surface_op: None, sources: None, time: 0 };
     let mut weave = Weave::new(context.case);
@@ -96,7 +101,9 @@ pub(super) fn same_views(
         let got = &trace.steps[*derived].outcome;
         let op = &case.ops[*derived];
         if let compare::Comparison::Different(want, got) = compare::compare(op, want, got) {
-            return Err(Violation::new(*place, rule, format!("{message}: {}", op.call.name())).between(want, got));
+            return Err(
+                Violation::new(*place, rule, format!("{message}: {}", op.call.name())).between(want, got)
+            );
         }
     }
     Ok(Applied(pairs.len() as u64))
@@ -116,7 +123,10 @@ pub(super) fn is_movable(case: &Case, trace: &Trace) -> bool {
         };
         let fine = match &op.call {
             Call::Restore { .. } => {
-                fixed.insert(&op.session, trace.ok(place).and_then(|text| json::number(text, &["events"])).unwrap_or(0));
+                fixed.insert(
+                    &op.session,
+                    trace.ok(place).and_then(|text| json::number(text, &["events"])).unwrap_or(0),
+                );
                 true
             }
             Call::Append(append) => append_stays(append, op, &stays),

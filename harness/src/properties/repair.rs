@@ -52,7 +52,9 @@ pub(super) fn balances(context: &Context<'_>) -> Result<Applied, Violation> {
             Outcome::Err { rule, .. } if rule.as_deref().is_none_or(|rule| rule == "REPAIR-6") => continue,
             refusal => {
                 let got = compare::show(&case.ops[asked.repair], refusal);
-                return Err(wrong("REPAIR-6", "repair was refused for another reason").between("REPAIR-6", got));
+                return Err(
+                    wrong("REPAIR-6", "repair was refused for another reason").between("REPAIR-6", got)
+                );
             }
         };
         let (old, new) = (json::elements(before), json::elements(added));
@@ -66,17 +68,21 @@ pub(super) fn balances(context: &Context<'_>) -> Result<Applied, Violation> {
         let time = old.last().and_then(|event| json::member(event, &["time"]));
         if let Some(event) = new.iter().find(|event| json::member(event, &["time"]) != time) {
             let want = time.unwrap_or_default();
-            return Err(wrong("REPAIR-2", "a synthetic event has another time than the last event").between(want, event));
+            return Err(wrong("REPAIR-2", "a synthetic event has another time than the last event")
+                .between(want, event));
         }
         let kinds: Vec<String> = new.iter().filter_map(|event| json::member(event, &["type"])).collect();
         if let Some((last, rest)) = kinds.split_last() {
             let reason = new.last().and_then(|event| json::member(event, &["data", "reason", "kind"]));
             let mut rest = rest.iter().skip_while(|kind| *kind == "\"tool/result\"").peekable();
             rest.next_if(|kind| *kind == "\"step/end\"");
-            let fine = last == "\"turn/end\"" && reason.as_deref() == Some("\"interrupted\"") && rest.next().is_none();
+            let fine = last == "\"turn/end\""
+                && reason.as_deref() == Some("\"interrupted\"")
+                && rest.next().is_none();
             if !fine {
                 let want = "tool/result…, step/end?, turn/end interrupted";
-                return Err(wrong("REPAIR-2", "repair adds other events or in another order").between(want, added.as_str()));
+                return Err(wrong("REPAIR-2", "repair adds other events or in another order")
+                    .between(want, added.as_str()));
             }
         }
         let all: Vec<String> = old.into_iter().chain(new).collect();
@@ -111,13 +117,16 @@ pub(super) fn idempotent(context: &Context<'_>) -> Result<Applied, Violation> {
         for second in [asked.again, asked.reloaded] {
             let outcome = &trace.steps[second].outcome;
             // A reloaded copy that does not load answers that there is none.
-            if outcome.is_refused() && second == asked.reloaded || matches!(outcome, Outcome::NotSent { .. }) {
+            if outcome.is_refused() && second == asked.reloaded || matches!(outcome, Outcome::NotSent { .. })
+            {
                 continue;
             }
             chances += 1;
             if outcome.ok() != Some("[]") {
                 let got = compare::show(&case.ops[second], outcome);
-                return Err(Violation::new(asked.last, "REPAIR-4", "a second repair adds events").between("[]", got));
+                return Err(
+                    Violation::new(asked.last, "REPAIR-4", "a second repair adds events").between("[]", got)
+                );
             }
         }
         if let (Some(after), Some(still)) = (trace.ok(asked.after), trace.ok(asked.still))

@@ -20,7 +20,9 @@ pub(super) fn path_independent(context: &Context<'_>) -> Result<Applied, Violati
         ];
         for (way, views) in ways {
             for view in [View::Header, View::Messages, View::Request] {
-                let (Some(live), Some(other)) = (epilogue.view(&finale.live, view), epilogue.view(views, view)) else {
+                let (Some(live), Some(other)) =
+                    (epilogue.view(&finale.live, view), epilogue.view(views, view))
+                else {
                     continue;
                 };
                 chances += u64::from(view == View::Request && live != "null");
@@ -45,7 +47,8 @@ fn steps(context: &Context<'_>) -> Result<u64, Violation> {
     let mut asked = vec![];
     for finale in &epilogue.sessions {
         let Some(events) = epilogue.view(&finale.live, View::Events) else { continue };
-        let found = json::with(events, |root| root.elements().filter_map(step).collect::<Vec<_>>()).unwrap_or_default();
+        let found = json::with(events, |root| root.elements().filter_map(step).collect::<Vec<_>>())
+            .unwrap_or_default();
         let first = found.len().saturating_sub(STEPS);
         if found.is_empty() {
             continue;
@@ -56,7 +59,8 @@ fn steps(context: &Context<'_>) -> Result<u64, Violation> {
         let (resumed, _) = weave.construct(events);
         for step in &found[first..] {
             for attempt in [1, 2] {
-                let call = Call::View { view: View::Request, at: None, step: Some(StepOf { attempt, ..*step }) };
+                let call =
+                    Call::View { view: View::Request, at: None, step: Some(StepOf { attempt, ..*step }) };
                 let ways = [session, &packed, &resumed].map(|handle| weave.push(handle, call.clone()));
                 asked.push((finale.ended.last, ways));
             }
@@ -97,7 +101,8 @@ pub(super) fn gate_catches_tamper(context: &Context<'_>) -> Result<Applied, Viol
     let mut weave = Weave::behind(context.case);
     let mut asked = vec![];
     for finale in &epilogue.sessions {
-        let Some(request) = epilogue.view(&finale.live, View::Request).filter(|request| *request != "null") else {
+        let Some(request) = epilogue.view(&finale.live, View::Request).filter(|request| *request != "null")
+        else {
             continue;
         };
         if asked.len() >= SESSIONS {

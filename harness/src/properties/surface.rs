@@ -40,7 +40,8 @@ pub(super) fn cached_equals_fresh(context: &Context<'_>) -> Result<Applied, Viol
         chances += 1;
         if live != fresh {
             let op = &context.case.ops[place];
-            let message = format!("the {} of the live session differ from those of a fresh one", op.call.name());
+            let message =
+                format!("the {} of the live session differ from those of a fresh one", op.call.name());
             let found = Violation::new(place, "PROJ-3", message);
             return Err(found.between(compare::show(op, fresh), compare::show(op, live)));
         }
@@ -81,7 +82,8 @@ fn reloaded(context: &Context<'_>, finale: &Finale) -> Result<u64, Violation> {
     for (live, fresh) in finale.live.iter().zip(&finale.plain.views) {
         chances += same(context, place, *live, *fresh, "LIVE-7", "reloaded from its log")?;
     }
-    chances += same(context, place, finale.plain.dump, finale.plain.again, "LIVE-7", "reloaded from its log")?;
+    chances +=
+        same(context, place, finale.plain.dump, finale.plain.again, "LIVE-7", "reloaded from its log")?;
     Ok(chances)
 }
 
@@ -110,7 +112,8 @@ fn same(
         Outcome::Ok(got) if got == want => Ok(1),
         got => {
             let op = epilogue.op(other);
-            let message = format!("the {} of the session {how} differ from those of the live one", op.call.name());
+            let message =
+                format!("the {} of the session {how} differ from those of the live one", op.call.name());
             let found = Violation::new(place, rule, message);
             Err(found.between(compare::show(op, &epilogue.trace.steps[live].outcome), compare::show(op, got)))
         }
@@ -127,7 +130,11 @@ fn constructed(context: &Context<'_>, finale: &Finale) -> Result<u64, Violation>
         Outcome::NotSent { .. } => return Ok(0),
         refusal => {
             let op = epilogue.op(resumed.made);
-            let found = Violation::new(place, "SEED-1", "a session cannot be constructed from events that it admitted");
+            let found = Violation::new(
+                place,
+                "SEED-1",
+                "a session cannot be constructed from events that it admitted",
+            );
             return Err(found.between("null", compare::show(op, refusal)));
         }
     }
@@ -135,7 +142,14 @@ fn constructed(context: &Context<'_>, finale: &Finale) -> Result<u64, Violation>
     for (which, view) in View::ALL.iter().enumerate() {
         // The inbox of a session that is constructed without its header counts what was inherited, too.
         if !matches!(view, View::Events | View::Inbox) {
-            chances += same(context, place, finale.live[which], resumed.views[which], "SEED-3", "constructed from its events")?;
+            chances += same(
+                context,
+                place,
+                finale.live[which],
+                resumed.views[which],
+                "SEED-3",
+                "constructed from its events",
+            )?;
         }
     }
     if let Some(after) = epilogue.view(&resumed.views, View::Events) {
@@ -143,7 +157,8 @@ fn constructed(context: &Context<'_>, finale: &Finale) -> Result<u64, Violation>
         let (old, new) = (elements(before), elements(after));
         let ends = |events: &[crate::case::Payload]| {
             let last = events.last().map(|event| String::from_utf8_lossy(event.bytes()).into_owned());
-            last.and_then(|last| super::json::member(&last, &["type"])).as_deref() == Some("\"session/end-seed\"")
+            last.and_then(|last| super::json::member(&last, &["type"])).as_deref()
+                == Some("\"session/end-seed\"")
         };
         let marked = context.case.dialect != "tutorial";
         let fine = new.starts_with(&old) && new.len() == old.len() + usize::from(marked && !ends(&old));

@@ -9,7 +9,9 @@ use crate::systems::{Outcome, compare};
 /// An event of a type that no vocabulary has.
 fn unknown(seq: u64, ignorable: bool) -> String {
     let mark = if ignorable { ",\"ignorable\":true" } else { "" };
-    format!("{{\"type\":\"x-foldproof/unheard-of\",\"seq\":{seq},\"time\":0,\"data\":{{\"role\":\"user\",\"content\":[]}}{mark}}}")
+    format!(
+        "{{\"type\":\"x-foldproof/unheard-of\",\"seq\":{seq},\"time\":0,\"data\":{{\"role\":\"user\",\"content\":[]}}{mark}}}"
+    )
 }
 
 /// Logs of the case's sessions that load, as text, with the number of events.
@@ -54,7 +56,8 @@ pub(super) fn unknown_required_refused(context: &Context<'_>) -> Result<Applied,
         };
         let message = "a log with an unknown event that is not ignorable was not refused for it";
         let violation = Violation::new(*last, "VOCAB-1", message);
-        let violation = violation.between("refused under VOCAB-1", compare::show(&case.ops[*restore], outcome));
+        let violation =
+            violation.between("refused under VOCAB-1", compare::show(&case.ops[*restore], outcome));
         return Err(Violation { refused_otherwise: otherwise, ..violation });
     }
     Ok(Applied(asked.len() as u64))
@@ -120,7 +123,9 @@ fn at_the_start(context: &Context<'_>) -> Result<Applied, Violation> {
         let (Some(log), true) = (log, context.trace.ok(place).is_some()) else { continue };
         let mut start = Vec::new();
         if context.case.dialect != "tutorial" {
-            start.extend_from_slice(log.bytes().split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default());
+            start.extend_from_slice(
+                log.bytes().split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default(),
+            );
         }
         start.extend_from_slice(format!("{}\n", unknown(0, true)).as_bytes());
         let restore = Call::Restore { log: LogSource::Bytes(Payload(start)), encoding: Encoding::Plain };

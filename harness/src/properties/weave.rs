@@ -61,7 +61,12 @@ impl<'c> Weave<'c> {
     }
 
     /// Dumps a session and loads the dump as another; gives the handle, and the places of dump and restore.
-    pub(crate) fn reload(&mut self, session: &str, packed: bool, encoding: Encoding) -> (String, usize, usize) {
+    pub(crate) fn reload(
+        &mut self,
+        session: &str,
+        packed: bool,
+        encoding: Encoding,
+    ) -> (String, usize, usize) {
         let dump = self.push(session, Call::Dump { packed, encoding });
         let handle = self.handle();
         let restore = self.push(&handle, Call::Restore { log: LogSource::Dump(dump), encoding });

@@ -60,7 +60,10 @@ pub fn show(op: &Op, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Ok(text) => normal(op, text).into_owned(),
         Outcome::Err { rule, message } => {
-            format!("refused{}: {message}", rule.as_ref().map(|rule| format!(" under {rule}")).unwrap_or_default())
+            format!(
+                "refused{}: {message}",
+                rule.as_ref().map(|rule| format!(" under {rule}")).unwrap_or_default()
+            )
         }
         Outcome::Broken { kind, message } => format!("{}: {message}", kind.name()),
         Outcome::NotSent { message } => format!("not sent: {message}"),
@@ -74,7 +77,9 @@ pub fn normal<'t>(op: &Op, text: &'t str) -> Cow<'t, str> {
     let Ok(scan) = scanner.scan(text.as_bytes()) else { return Cow::Borrowed(text) };
     let root = scan.root();
     match &op.call {
-        Call::View { view: View::Events, .. } | Call::Repair => root.elements().for_each(|item| event(item, &mut splices)),
+        Call::View { view: View::Events, .. } | Call::Repair => {
+            root.elements().for_each(|item| event(item, &mut splices))
+        }
         Call::View { view: View::Messages | View::Transcript, .. } if text.contains(SYNTHETIC) => {
             root.elements().for_each(|item| message(item, &mut splices));
         }
@@ -121,7 +126,8 @@ fn event(root: Value<'_>, splices: &mut Splices) {
 
 /// The words of a synthetic result.
 fn message(root: Value<'_>, splices: &mut Splices) {
-    let synthetic = root.get("id").and_then(Value::as_str).is_some_and(|id| id.raw().starts_with(SYNTHETIC.as_bytes()));
+    let synthetic =
+        root.get("id").and_then(Value::as_str).is_some_and(|id| id.raw().starts_with(SYNTHETIC.as_bytes()));
     if !synthetic {
         return;
     }

@@ -2,7 +2,9 @@
 
 use super::interpret::{Backend, answer, interpret};
 use super::{Outcome, System, Trace, frames};
-use crate::case::{Append, Behaviour, Call, Case, Encoding, Inherited, LogSource, Mutation, Op, Ref, RequestSource};
+use crate::case::{
+    Append, Behaviour, Call, Case, Encoding, Inherited, LogSource, Mutation, Op, Ref, RequestSource,
+};
 use crate::case::{Payload, View};
 use foldproof::check::{self, Input, Loaded, Options, Report};
 use foldproof::dialect::{self, Dialect};
@@ -35,7 +37,8 @@ impl System for Core {
     fn run(&mut self, case: &Case) -> Trace {
         match dialect::by_name(&case.dialect) {
             Some(dialect) => {
-                let mut world = World { dialect: Arc::new(dialect), sessions: BTreeMap::new(), faults: vec![] };
+                let mut world =
+                    World { dialect: Arc::new(dialect), sessions: BTreeMap::new(), faults: vec![] };
                 interpret(case, &mut world)
             }
             None => Trace::not_sent(case, &format!("the core has no dialect {:?}", case.dialect)),
@@ -170,7 +173,9 @@ impl Backend for World {
     fn call(&mut self, op: &Op) -> Outcome {
         match &op.call {
             Call::Open { header, inherited } => self.open(&op.session, header.as_ref(), inherited.as_ref()),
-            Call::Restore { log: LogSource::Bytes(log), encoding } => self.restore(&op.session, log.bytes(), *encoding),
+            Call::Restore { log: LogSource::Bytes(log), encoding } => {
+                self.restore(&op.session, log.bytes(), *encoding)
+            }
             Call::Fork { boundary, child } => self.fork(&op.session, boundary.as_ref(), child),
             call => {
                 let Some(live) = self.sessions.get_mut(&op.session) else { return answer::no_session() };
@@ -255,7 +260,8 @@ impl World {
         };
         match parent.session.fork(boundary, child, 0) {
             Ok(session) => {
-                let header = session.log().header().map(|header| canonicalize(header, DEPTH).unwrap_or_default());
+                let header =
+                    session.log().header().map(|header| canonicalize(header, DEPTH).unwrap_or_default());
                 self.sessions.insert(child.to_owned(), Live::new(session));
                 answer::json(header.unwrap_or_else(|| b"null".to_vec()))
             }
@@ -297,11 +303,15 @@ impl Live {
             Call::Repair => match self.session.repair() {
                 Ok(seqs) => {
                     let lines: Vec<Vec<u8>> = seqs
-                        .map(|seq| self.session.log().line(seq).map(|line| line.into_owned()).unwrap_or_default())
+                        .map(|seq| {
+                            self.session.log().line(seq).map(|line| line.into_owned()).unwrap_or_default()
+                        })
                         .collect();
                     answer::json([b"[", &lines.join(&b',')[..], b"]"].concat())
                 }
-                Err(RepairError::Unrepairable(_)) => Outcome::refused(Some("REPAIR-6"), "a call without a usable id"),
+                Err(RepairError::Unrepairable(_)) => {
+                    Outcome::refused(Some("REPAIR-6"), "a call without a usable id")
+                }
                 Err(RepairError::Append(error)) => append_error(&error),
             },
             Call::CheckRequest { request: RequestSource::Text(text) } => {
@@ -325,7 +335,9 @@ impl Live {
 
     fn append(&mut self, append: &Append) -> Outcome {
         let text = |payload: Option<Payload>| payload.map(|payload| payload.0);
-        let Some(data) = append.data.as_plain() else { return Outcome::refused(None, "an unresolved reference") };
+        let Some(data) = append.data.as_plain() else {
+            return Outcome::refused(None, "an unresolved reference");
+        };
         self.handed_in = vec![data.to_vec()];
         let (surface_op, sources) = (text(append.surface_op_text()), text(append.sources_text()));
         let draft = Draft {
@@ -392,7 +404,8 @@ impl Live {
     fn compare_surface(&self, printed: &[u8], faults: &mut Vec<(&'static str, String, String)>) {
         let surface = self.session.surface();
         let nodes: Vec<String> = surface.iter().map(|seq| seq.to_string()).collect();
-        let kept = format!("{{\"nodes\":[{}],\"replaceGeneration\":{},", nodes.join(","), surface.generation());
+        let kept =
+            format!("{{\"nodes\":[{}],\"replaceGeneration\":{},", nodes.join(","), surface.generation());
         if !printed.starts_with(kept.as_bytes()) {
             faults.push(("PROJ-3", String::from_utf8_lossy(printed).into_owned(), kept));
         }
@@ -446,7 +459,8 @@ impl Live {
                 let mut other = Session::restore(Loaded { report, log, admission, recovery });
                 for turn in [1, 2] {
                     let data = format!("{{\"turn\":{turn},\"mutated\":true}}");
-                    let _ = other.append(Draft { kind: "turn/start", data: data.as_bytes(), ..Draft::default() }, 0);
+                    let _ = other
+                        .append(Draft { kind: "turn/start", data: data.as_bytes(), ..Draft::default() }, 0);
                 }
             }
             Mutation::Messages => {

@@ -101,7 +101,9 @@ pub(crate) mod answer {
         let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 4);
         match std::str::from_utf8(bytes) {
             Ok(log) => text::quote(log, &mut out),
-            Err(_) => out.extend_from_slice(format!("{{\"b64\":\"{}\"}}", URL_SAFE_NO_PAD.encode(bytes)).as_bytes()),
+            Err(_) => {
+                out.extend_from_slice(format!("{{\"b64\":\"{}\"}}", URL_SAFE_NO_PAD.encode(bytes)).as_bytes())
+            }
         }
         Outcome::Ok(String::from_utf8(out).unwrap_or_default())
     }

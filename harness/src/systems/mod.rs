@@ -130,6 +130,15 @@ impl Outcome {
     }
 }
 
+/// The system with this name, where the library alone can run it.
+pub fn by_name(name: &str) -> Option<Box<dyn System>> {
+    match name {
+        "core" => Some(Box::new(Core)),
+        "model" => Some(Box::new(Model)),
+        _ => None,
+    }
+}
+
 impl Trace {
     /// The trace of a case that could not be run.
     pub fn not_sent(case: &Case, message: &str) -> Trace {

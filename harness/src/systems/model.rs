@@ -2,7 +2,9 @@
 
 use super::interpret::{Backend, answer, interpret};
 use super::{Outcome, System, Trace, frames};
-use crate::case::{Append, Call, Case, Encoding, Inherited, LogSource, Op, Payload, Ref, RequestSource, View};
+use crate::case::{
+    Append, Call, Case, Encoding, Inherited, LogSource, Op, Payload, Ref, RequestSource, View,
+};
 use crate::model::{self, Dialect, Mode, Refusal, Session};
 use std::collections::BTreeMap;
 
@@ -217,13 +219,16 @@ impl Live {
     }
 
     fn append(&mut self, append: &Append) -> Outcome {
-        let Some(data) = append.data.as_plain() else { return Outcome::refused(None, "an unresolved reference") };
+        let Some(data) = append.data.as_plain() else {
+            return Outcome::refused(None, "an unresolved reference");
+        };
         let (op, sources) = (append.surface_op_text(), append.sources_text());
         let part = |payload: Option<&Payload>| match payload.map(text) {
             Some(None) => Err(()),
             other => Ok(other.flatten().map(str::to_owned)),
         };
-        let (Ok(data), Ok(op), Ok(sources)) = (std::str::from_utf8(data), part(op.as_ref()), part(sources.as_ref()))
+        let (Ok(data), Ok(op), Ok(sources)) =
+            (std::str::from_utf8(data), part(op.as_ref()), part(sources.as_ref()))
         else {
             return Outcome::refused(None, "not UTF-8");
         };
