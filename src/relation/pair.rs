@@ -173,7 +173,8 @@ impl Pairs {
                 continue;
             }
             self.calls.push(key);
-            if self.step_open && !self.answered.contains(&key) {
+            // A message that replaces another says again what was called before; it calls nothing anew.
+            if self.step_open && !folded.is_replace() && !self.answered.contains(&key) {
                 self.unanswered.insert(key, format!("\"{}\"", id.display()));
             }
         }

@@ -32,8 +32,9 @@ struct Block {
     /// The canonical block of its `block-end`.
     whole: Option<Vec<u8>>,
     tag: Option<Tag>,
-    id: Vec<u8>,
-    name: Vec<u8>,
+    /// Those of the first delta that has them; an empty one is one.
+    id: Option<Vec<u8>>,
+    name: Option<Vec<u8>>,
     /// Deltas, joined in the spelling that they came in: halves of a surrogate pair meet there.
     text: Vec<u8>,
 }
@@ -122,10 +123,8 @@ impl Attempts {
         let block = self.blocks.entry(index).or_default();
         block.tag.get_or_insert(tag);
         for (kept, given) in [(&mut block.id, id), (&mut block.name, name)] {
-            if let Some(given) = given
-                && kept.is_empty()
-            {
-                *kept = given.canonical().into_owned();
+            if let (None, Some(given)) = (&kept, given) {
+                *kept = Some(given.canonical().into_owned());
             }
         }
         block.text.extend_from_slice(text.raw());
@@ -181,11 +180,16 @@ impl Attempts {
                 Tag::Text => out.extend_from_slice(b"{\"type\":\"text\",\"text\":\""),
                 Tag::Reasoning => out.extend_from_slice(b"{\"type\":\"reasoning\",\"text\":\""),
                 Tag::ToolCall => {
-                    out.extend_from_slice(b"{\"type\":\"tool-call\",\"id\":\"");
-                    out.extend_from_slice(&block.id);
-                    out.extend_from_slice(b"\",\"name\":\"");
-                    out.extend_from_slice(&block.name);
-                    out.extend_from_slice(b"\",\"arguments\":\"");
+                    // A stream may leave the name out (CODEC-1), and then the block has none.
+                    out.extend_from_slice(b"{\"type\":\"tool-call\"");
+                    for (key, text) in [("id", &block.id), ("name", &block.name)] {
+                        if let Some(text) = text {
+                            out.extend_from_slice(format!(",\"{key}\":\"").as_bytes());
+                            out.extend_from_slice(text);
+                            out.push(b'"');
+                        }
+                    }
+                    out.extend_from_slice(b",\"arguments\":\"");
                 }
             }
             text::print(&block.text, &mut out);
