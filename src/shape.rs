@@ -134,8 +134,9 @@ fn check_result(
         ResultShape::Block => {
             let mut blocks = content.elements();
             let (Some(block), None) = (blocks.next(), blocks.next()) else {
-                let text =
-                    format!("expected content to be one tool-result block, found {}", describe(content));
+                let count = content.elements().count();
+                let found = if count > 0 { format!("{count} blocks") } else { describe(content) };
+                let text = format!("expected content to be one tool-result block, found {found}");
                 return Err(Violation::new(Rule::Shape3, content.at(), text));
             };
             let kind = block.get("type");
@@ -153,7 +154,11 @@ fn check_result(
     let named = source.get("callId").and_then(Value::as_str);
     match (call.and_then(Value::as_str), named) {
         (Some(call), Some(named)) if call == named => Ok(()),
-        _ => Err(ill_typed(Rule::Shape3, call, holder, "toolCallId", "equal to source.callId")),
+        (_, named) => {
+            let named = named.map(|named| format!(" (\"{}\")", named.display())).unwrap_or_default();
+            let want = format!("source.callId{named}");
+            Err(ill_typed(Rule::Shape3, call, holder, "toolCallId", &want))
+        }
     }
 }
 
