@@ -851,7 +851,7 @@ impl<'o> Checker<'o> {
                 (Rule::Repair6, place, text)
             }
             _ => {
-                let step = if self.recovery.in_step() { " inside a step" } else { "" };
+                let step = if self.recovery.in_step() { ", inside a step" } else { "" };
                 (Rule::Repair2, place, format!("turn {number} is open at the end of the log{step}"))
             }
         };

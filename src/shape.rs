@@ -55,7 +55,8 @@ fn check_message(
     }
     if found.id.is_none() && found.role.is_none() {
         if rules.has(Rule::Shape7) {
-            let text = "a message has id and role, found the shape used before messages had identities";
+            let text =
+                "expected a message with id and role, found the shape used before messages had identities";
             return Err(Violation::new(Rule::Shape7, message.at(), text));
         }
         // The released reader gives such a message an identity while reading, whatever else it holds.
@@ -169,7 +170,7 @@ fn check_turn(event: &Event<'_>) -> Result<(), Violation> {
     if event.role == Role::TurnEnd
         && let Some((key, value)) = data.members().find(|(key, _)| !key.is("turn") && !key.is("reason"))
     {
-        let text = format!("turn/end has only turn and reason, found `{}`", key.display());
+        let text = format!("expected only turn and reason in turn/end, found \"{}\"", key.display());
         return Err(Violation::new(Rule::Shape8, value.at(), text));
     }
     Ok(())
@@ -215,7 +216,7 @@ fn check_header(dialect: &Dialect, event: &Event<'_>) -> Result<(), Violation> {
         let listed = dialect.request.defaults.iter().find(|name| key.is(name));
         let Some(name) = listed else {
             let text = format!(
-                "adapterDefaults marks {}, found `{}`",
+                "expected adapterDefaults to mark only {}, found \"{}\"",
                 dialect.request.defaults.join(" or "),
                 key.display()
             );

@@ -270,7 +270,8 @@ impl Compaction {
                     let range =
                         prune.range.map_or("no range".into(), |(start, end)| format!("{start} to {end}"));
                     format!(
-                        "the prune names {named} and {range}, but the replace behind it shadows {}",
+                        "the prune names {named} as shadowedSeqs and {range} as shadowedRange, but the replace behind it \
+                         shadows {}",
                         few(nodes.iter().copied())
                     )
                 };
