@@ -220,7 +220,11 @@ impl Story<'_> {
                 let reason = root
                     .path(&["data", "reason", "kind"])
                     .map_or("?".to_owned(), |value| plain(value, QUOTED));
-                paint.bold(format!("turn {} ends: {reason}", shown("turn")))
+                let why = [["error", "code"], ["reason", "kind"]]
+                    .iter()
+                    .find_map(|[kind, name]| root.path(&["data", "reason", kind, name]))
+                    .map(|why| format!(" ({})", plain(why, QUOTED)));
+                paint.bold(format!("turn {} ends: {reason}{}", shown("turn"), why.unwrap_or_default()))
             }
             Role::StepStart => {
                 self.chunks = 0;
