@@ -7,6 +7,8 @@ use std::io::{self, Read, Seek};
 
 /// Size of a read, and of the buffer while lines are shorter.
 const CHUNK: usize = 1 << 20;
+/// Bytes of the first read.
+const FIRST: usize = 1 << 14;
 
 /// What comes next from a stored log.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,8 @@ pub struct Lines<'a> {
     source: Source<'a>,
     limits: Limits,
     buffer: Vec<u8>,
+    /// Bytes of the next read: small logs do not pay for the zeroing of a large buffer.
+    step: usize,
     /// What is in `buffer` and was not given yet.
     from: usize,
     /// Up to here `buffer` was searched for a newline.
@@ -66,7 +70,17 @@ impl<'a> Lines<'a> {
     }
 
     fn new(source: Source<'a>, limits: Limits) -> Self {
-        Lines { source, limits, buffer: vec![], from: 0, searched: 0, number: 0, ending: None, read: 0 }
+        Lines {
+            source,
+            limits,
+            buffer: vec![],
+            step: FIRST,
+            from: 0,
+            searched: 0,
+            number: 0,
+            ending: None,
+            read: 0,
+        }
     }
 
     /// Whether lines come from frames.
@@ -155,7 +169,8 @@ impl<'a> Lines<'a> {
             Source::Frames(frames) => frames.read(&mut self.buffer)?,
             Source::Plain(source) => {
                 // A long line doubles the read, so that its bytes move a constant number of times.
-                self.buffer.resize(length + CHUNK.max(length), 0);
+                self.buffer.resize(length + self.step.max(length), 0);
+                self.step = CHUNK.min(self.step * 2);
                 let count = loop {
                     match source.read(&mut self.buffer[length..]) {
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
