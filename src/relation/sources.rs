@@ -99,7 +99,8 @@ impl Attempts {
             if let Some(block) = chunk.get("block") {
                 let mut whole = Vec::new();
                 print::canonical(block, &mut whole);
-                self.blocks.entry(index).or_default().whole.get_or_insert(whole);
+                // The last one counts, as it does where a stream is assembled while it runs.
+                self.blocks.entry(index).or_default().whole = Some(whole);
             }
             return;
         }

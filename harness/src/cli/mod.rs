@@ -6,6 +6,7 @@
 pub mod check;
 pub mod exit;
 pub mod fork;
+pub mod generate;
 pub mod global;
 pub mod header;
 pub mod import;
@@ -68,6 +69,8 @@ pub enum Command {
     Show(show::Args),
     /// Runs a property campaign on a system: the main job
     Test(test::Args),
+    /// Writes generated logs, each with what it must derive to, or one large log
+    Gen(generate::Args),
     /// Adds up the results of shards
     Merge(merge::Args),
     /// Runs saved cases again, and says whether they do what they did
@@ -84,6 +87,7 @@ impl Command {
             Command::Check(args) => check::run(args, global),
             Command::Show(args) => show::run(args, global),
             Command::Test(args) => test::run(args, global),
+            Command::Gen(args) => generate::run(args, global),
             Command::Merge(args) => merge::run(args, global),
             Command::Replay(args) => replay::run(args, global),
             Command::Import(args) => import::run(args, global),

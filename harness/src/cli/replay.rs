@@ -138,8 +138,9 @@ fn one(item: &Item, args: &Args, global: &Global) -> Result<Exit, Failure> {
 
 /// Operation, expected and got.
 fn trace(out: &mut impl Write, case: &Case, judged: &Judged) -> Result<(), Failure> {
+    let model = systems::Model.run(case);
     for (place, op) in case.ops.iter().enumerate() {
-        let (Some(want), Some(got)) = (judged.model.steps.get(place), judged.trace.steps.get(place)) else {
+        let (Some(want), Some(got)) = (model.steps.get(place), judged.trace.steps.get(place)) else {
             break;
         };
         let text = String::from_utf8_lossy(&op.to_bytes()).into_owned();

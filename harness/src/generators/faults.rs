@@ -20,8 +20,16 @@ pub const STORED: [&str; 5] = ["VOCAB-1", "CODEC-1", "CODEC-3", "VOCAB-3", "REPA
 
 /// Breaks a rule, unless the case broke one already.
 pub fn fault(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
-    if r.rule.is_some() {
+    if r.rule.is_some() || r.broken {
         return super::views::view(r, at, dice);
+    }
+    if dice.chance(12) {
+        let data = dice.pick(&["{\"turn\":", "", "{} {}", "{'turn':1}", "NaN", "0,\"seq\":9", "\"\n\""]);
+        let append = draft(r, "session/title", data);
+        let handle = Rc::clone(&r.tracks[at].handle);
+        r.op(&handle, Call::Append(append));
+        r.broken = true;
+        return;
     }
     let choice = dice.below(RULES.len() + STORED.len());
     let rule = match RULES.get(choice) {

@@ -12,6 +12,7 @@ pub mod forks;
 pub mod messages;
 pub mod raw;
 pub mod sessions;
+pub mod shapes;
 pub mod surface;
 pub mod swarm;
 pub mod text;

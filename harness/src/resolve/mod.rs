@@ -30,6 +30,8 @@ pub struct Resolver {
     pub ops: Vec<Op>,
     /// The rule that the case breaks; it breaks one at most.
     pub rule: Option<&'static str>,
+    /// Whether something was refused that breaks no rule of the contract, because it is not even JSON.
+    pub broken: bool,
     /// Whether a fault is among the raw ops: then nothing else may be refused, so that the last refusal is the fault's.
     pub faulty: bool,
     current: usize,
@@ -65,6 +67,7 @@ impl Resolver {
             tracks: vec![],
             ops: vec![],
             rule: None,
+            broken: false,
             faulty: false,
             current: 0,
             ids: 0,
