@@ -480,13 +480,13 @@ impl<'o> Checker<'o> {
         number: u64,
         ended: bool,
     ) -> Result<Flow, LimitError> {
-        if let Some(damage) = &self.damage {
+        if let Some(Damage { committed, .. }) = self.damage {
             // Whether the log is a tutorial is still open; a message with an id behind the damage decides it too.
             let undecided = self.identified == Some(false);
             if undecided && ended {
                 self.identify_line(scanner, bytes);
             }
-            if damage.committed {
+            if committed {
                 return Ok(if undecided { Flow::On } else { Flow::Stop });
             }
             if ended
@@ -539,8 +539,8 @@ impl<'o> Checker<'o> {
         if !scan.irregular || self.rules.has(Rule::Json6) {
             return Ok(None);
         }
-        // A line that nests too deep is refused before anybody looks so far into it.
-        if scan.unindexed.is_some() {
+        // A line that is refused for another reason stays as it is, so that the reason and its place are not lost.
+        if scan.unindexed.is_some() || scan.fault_of(self.rules).is_some() {
             return Ok(None);
         }
         let mut kept = Vec::with_capacity(scan.text().len());
@@ -870,7 +870,7 @@ impl<'o> Checker<'o> {
             && *known == line
             && at >= kept.from
             && at <= kept.from + kept.text.len()
-            && (kept.text.len() == bytes.len() || at < kept.from + kept.text.len() * 3 / 4)
+            && (kept.from + kept.text.len() == bytes.len() || at < kept.from + kept.text.len() * 3 / 4)
             && (kept.from == 0 || at >= kept.from + kept.text.len() / 4)
         {
             return kept.clone();

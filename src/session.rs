@@ -18,6 +18,7 @@ use crate::repair::{Recovery, Unrepairable};
 use crate::request::{self, Desync, Gate, Request, RequestHeader};
 use crate::surface::Surface;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// The number that `createdAt`, `time` and their like hold: milliseconds since 1970, a safe integer.
@@ -450,7 +451,9 @@ impl Session {
         self.appending = true;
         let mut observers = std::mem::take(&mut self.observers);
         for (place, observer) in observers.iter_mut().enumerate() {
-            if let Err(message) = observer.committed(self, seq) {
+            // An observer that panics is one that fails: the event stands, and the others are still to see it.
+            let said = catch_unwind(AssertUnwindSafe(|| observer.committed(self, seq)));
+            if let Err(message) = said.unwrap_or_else(|_| Err("the observer panicked".into())) {
                 self.failures.push(ObserverFailure { observer: place, seq, message });
             }
         }

@@ -282,7 +282,8 @@ impl Pairs {
                     None => self.stray = true,
                 }
                 (!wanted).then(|| {
-                    "the result does not stand behind the assistant message that requested its call".to_owned()
+                    "the result does not stand behind the assistant message that requested its call"
+                        .to_owned()
                 })
             }
             Fact::Other | Fact::Requests { .. } => {
@@ -388,11 +389,20 @@ impl Pairs {
         match recounted {
             Some((group, waiting)) if group == now => self.waiting = waiting,
             _ if now == last => {}
-            _ => self.waiting = self.recount(now, NONE, false)?,
+            // Another group became the last one as it stood.
+            _ => {
+                let lacks =
+                    now.and_then(|anchor| self.groups.get(&anchor)).is_some_and(|now| now.unanswered > 0);
+                self.waiting = if lacks { self.recount(now, NONE, false)? } else { BTreeSet::new() };
+            }
         }
         let next = surface.next(ordinal).map(|next| surface.anchor(next));
         let next = next.filter(|anchor| self.groups.contains_key(anchor));
-        Ok([Some(GroupKey(front)), heads.then_some(GroupKey(Some(here))), next.map(|next| GroupKey(Some(next)))])
+        Ok([
+            Some(GroupKey(front)),
+            heads.then_some(GroupKey(Some(here))),
+            next.map(|next| GroupKey(Some(next))),
+        ])
     }
 
     /// Counts a group afresh, which ends in front of the anchor `end`; gives what it waits for. `own`: the calls are
@@ -403,15 +413,6 @@ impl Pairs {
         end: Ordinal,
         own: bool,
     ) -> Result<BTreeSet<Digest>, LimitError> {
-        if let Some(known) = group.and_then(|anchor| self.groups.get(&anchor))
-            && !own
-            && end == NONE
-            && known.unanswered == 0
-            && !known.stray
-            && self.results.range(known.head..).next().is_none()
-        {
-            return Ok(BTreeSet::new());
-        }
         let head = group.and_then(|anchor| self.groups.get(&anchor)).map(|group| group.head);
         let mut waiting = head.map_or_else(BTreeSet::new, |head| self.requested(&self.facts[head as usize]));
         if !own {

@@ -6,8 +6,8 @@ use foldproof::codec::lines::{Item, Lines};
 use foldproof::codec::rows::{Row, Tag};
 use foldproof::finding::{Excerpt, Finding};
 use foldproof::json::{Scanner, Value, print};
-use foldproof::limits::Limits;
-use foldproof::rule::Rule;
+use foldproof::limits::{Limits, READ_DEPTH};
+use foldproof::rule::{Rule, RuleSet};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicU64;
 
@@ -18,7 +18,7 @@ pub fn compare(fork: &Fork, child: &Log, parent: &Log, limits: Limits) -> Vec<Fi
     let count = AtomicU64::new(0);
     let streams = header::lines(child, limits, &count).zip(header::lines(parent, limits, &count));
     if let Some((ours, theirs)) = streams {
-        findings.extend(history(fork, Events::new(ours, limits), Events::new(theirs, limits), parent));
+        findings.extend(history(fork, Events::new(ours), Events::new(theirs), parent));
     }
     findings
 }
@@ -127,10 +127,11 @@ struct Events<'a> {
 const BATCH: usize = 1 << 18;
 
 impl<'a> Events<'a> {
-    fn new(lines: Lines<'a>, limits: Limits) -> Self {
+    fn new(lines: Lines<'a>) -> Self {
         Events {
             lines,
-            scanner: Scanner::new(limits.depth),
+            // How deep a log may nest is the log's own finding; here it is only compared.
+            scanner: Scanner::new(READ_DEPTH),
             ready: VecDeque::new(),
             line: 0,
             text: vec![],
@@ -151,7 +152,7 @@ impl<'a> Events<'a> {
             }
             match self.lines.read() {
                 Ok(Item::FrameEnd) => {}
-                Ok(Item::Line { bytes, number, ended: true }) => {
+                Ok(Item::Line { bytes, number, ended: true, .. }) => {
                     // The header was read before.
                     if number > 1 {
                         self.text.clear();
@@ -172,7 +173,12 @@ impl<'a> Events<'a> {
     fn unpack(&mut self, done: usize) -> Option<()> {
         self.pending = None;
         std::str::from_utf8(&self.text).ok()?;
-        let root = self.scanner.scan(&self.text).ok()?.root();
+        let scan = self.scanner.scan(&self.text).ok()?;
+        // What is not indexed cannot be printed.
+        if scan.fault_of(RuleSet::EMPTY.with(Rule::Json5)).is_some() {
+            return None;
+        }
+        let root = scan.root();
         if !root.is_object() {
             return None;
         }

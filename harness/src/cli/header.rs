@@ -47,7 +47,12 @@ pub fn read(log: &Log, limits: Limits) -> Option<Kin> {
     let Ok(Item::Line { bytes, .. }) = lines.read() else { return None };
     std::str::from_utf8(bytes).ok()?;
     let mut scanner = Scanner::new(limits.depth);
-    let root = scanner.scan(bytes).ok()?.root();
+    let scan = scanner.scan(bytes).ok()?;
+    // A header that is not lossless is corrupt, and one that nests too deep cannot be looked into.
+    if scan.fault.is_some() {
+        return None;
+    }
+    let root = scan.root();
     let text = |name: &str| Some(root.get(name)?.as_str()?.canonical().into_owned());
     if !root.get("type").and_then(Value::as_str).is_some_and(|kind| kind.is("session")) {
         return None;

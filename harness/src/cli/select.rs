@@ -68,9 +68,10 @@ pub fn chosen(select: &[Selector], ignore: &[Selector]) -> RuleSet {
 }
 
 /// Of the rules that do not count, those that the checker need not look at: leaving them out changes no other finding.
-/// A number that is rounded or a key that repeats would otherwise end the fold although nobody asked.
+/// A number that is rounded, a value that lies deep or a key that repeats would otherwise end the fold although nobody
+/// asked.
 pub fn unneeded(chosen: RuleSet) -> RuleSet {
-    let lossy = [Rule::Json1, Rule::Json2, Rule::Json3, Rule::Json6];
+    let lossy = [Rule::Json1, Rule::Json2, Rule::Json3, Rule::Json5, Rule::Json6];
     let alone = |rule: Rule| {
         lossy.contains(&rule)
             || rule.info().class == Class::Note
