@@ -123,7 +123,9 @@ impl Recovery {
     fn surface(&mut self, folded: &Folded<'_>) {
         let Some(message) = folded.message() else { return };
         match folded.part() {
-            Some(Part::Output) => {
+            // A message that replaces another says again what was called before, perhaps in a step long gone; a second
+            // answer to that could only stand alone (REPAIR-6).
+            Some(Part::Output) if !folded.is_replace() => {
                 for block in calls::requested(message) {
                     match calls::id(block) {
                         Some(id) => {

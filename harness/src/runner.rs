@@ -2,15 +2,13 @@
 
 use crate::case::{Case, Recorded};
 use crate::properties::{Applied, Context, Cost, Property, TABLE, Violation};
-use crate::systems::{Model, System, Trace};
+use crate::systems::{System, Trace};
 
 /// What became of a case.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// What the system did.
     pub trace: Trace,
-    /// What the model did.
-    pub model: Trace,
     /// The first violation in table order.
     pub violation: Option<(&'static Property, Violation)>,
     /// How often each property that was asked had a chance, in table order.
@@ -57,11 +55,10 @@ impl Asked<'_> {
 /// Runs a case on a system and asks properties in table order, up to the first violation.
 pub fn run(case: &Case, system: &mut dyn System, asked: Asked<'_>) -> Judged {
     let trace = system.run(case);
-    let model = Model.run(case);
     let mut applied = vec![];
     let mut violation = None;
     {
-        let context = Context::new(case, &trace, &model, system);
+        let context = Context::new(case, &trace, system);
         for property in TABLE.iter().filter(|property| asked.includes(property)) {
             match (property.check)(&context) {
                 Ok(times) => applied.push((property, times)),
@@ -72,5 +69,5 @@ pub fn run(case: &Case, system: &mut dyn System, asked: Asked<'_>) -> Judged {
             }
         }
     }
-    Judged { trace, model, violation, applied }
+    Judged { trace, violation, applied }
 }

@@ -32,8 +32,9 @@ struct Block {
     /// The canonical block of its `block-end`.
     whole: Option<Vec<u8>>,
     tag: Option<Tag>,
-    id: Vec<u8>,
-    name: Vec<u8>,
+    /// Those of the first delta that has them; an empty one is one.
+    id: Option<Vec<u8>>,
+    name: Option<Vec<u8>>,
     /// Deltas, joined in the spelling that they came in: halves of a surrogate pair meet there.
     text: Vec<u8>,
 }
@@ -98,7 +99,8 @@ impl Attempts {
             if let Some(block) = chunk.get("block") {
                 let mut whole = Vec::new();
                 print::canonical(block, &mut whole);
-                self.blocks.entry(index).or_default().whole.get_or_insert(whole);
+                // The last one counts, as it does where a stream is assembled while it runs.
+                self.blocks.entry(index).or_default().whole = Some(whole);
             }
             return;
         }
@@ -122,10 +124,8 @@ impl Attempts {
         let block = self.blocks.entry(index).or_default();
         block.tag.get_or_insert(tag);
         for (kept, given) in [(&mut block.id, id), (&mut block.name, name)] {
-            if let Some(given) = given
-                && kept.is_empty()
-            {
-                *kept = given.canonical().into_owned();
+            if let (None, Some(given)) = (&kept, given) {
+                *kept = Some(given.canonical().into_owned());
             }
         }
         block.text.extend_from_slice(text.raw());
@@ -139,9 +139,12 @@ impl Attempts {
         let own = self.chunks.iter().map(|(first, last)| last - first + 1).sum::<u64>();
         let exact = cited.len() as u64 == own && cited.iter().all(|seq| contains(&self.chunks, *seq));
         if !exact {
-            let text = format!("the message cites {} chunks, its own attempt has {own}", cited.len());
+            let text = format!(
+                "expected the message to cite {own} chunks, those of its attempt, found {}",
+                cited.len()
+            );
             let text = if cited.len() as u64 == own {
-                "the message cites chunks of another attempt".into()
+                "expected the message to cite the chunks of its own attempt, found those of another".into()
             } else {
                 text
             };
@@ -157,7 +160,8 @@ impl Attempts {
             print::canonical(content, &mut logged);
         }
         if logged != self.assemble() {
-            let text = "the chunks of the attempt assemble to another content".to_owned();
+            let text =
+                "expected the content that the chunks of the attempt assemble to, found another".to_owned();
             sink(Rule::Pair5, folded.place(content), text);
         }
     }
@@ -181,11 +185,16 @@ impl Attempts {
                 Tag::Text => out.extend_from_slice(b"{\"type\":\"text\",\"text\":\""),
                 Tag::Reasoning => out.extend_from_slice(b"{\"type\":\"reasoning\",\"text\":\""),
                 Tag::ToolCall => {
-                    out.extend_from_slice(b"{\"type\":\"tool-call\",\"id\":\"");
-                    out.extend_from_slice(&block.id);
-                    out.extend_from_slice(b"\",\"name\":\"");
-                    out.extend_from_slice(&block.name);
-                    out.extend_from_slice(b"\",\"arguments\":\"");
+                    // A stream may leave the name out (CODEC-1), and then the block has none.
+                    out.extend_from_slice(b"{\"type\":\"tool-call\"");
+                    for (key, text) in [("id", &block.id), ("name", &block.name)] {
+                        if let Some(text) = text {
+                            out.extend_from_slice(format!(",\"{key}\":\"").as_bytes());
+                            out.extend_from_slice(text);
+                            out.push(b'"');
+                        }
+                    }
+                    out.extend_from_slice(b",\"arguments\":\"");
                 }
             }
             text::print(&block.text, &mut out);

@@ -6,12 +6,15 @@
 pub mod check;
 pub mod exit;
 pub mod fork;
+pub mod generate;
 pub mod global;
 pub mod header;
 pub mod import;
 pub mod interrupt;
 pub mod json;
 pub mod junit;
+pub mod merge;
+pub mod outputs;
 pub mod paint;
 pub mod progress;
 pub mod render;
@@ -23,6 +26,8 @@ pub mod select;
 pub mod show;
 pub mod source;
 pub mod summary;
+pub mod tally;
+pub mod test;
 pub mod text;
 pub mod timeline;
 pub mod twice;
@@ -62,6 +67,12 @@ pub enum Command {
     Check(check::Args),
     /// Prints what a log derives to, at any point of its history
     Show(show::Args),
+    /// Runs a property campaign on a system: the main job
+    Test(test::Args),
+    /// Writes generated logs, each with what it must derive to, or one large log
+    Gen(generate::Args),
+    /// Adds up the results of shards
+    Merge(merge::Args),
     /// Runs saved cases again, and says whether they do what they did
     Replay(replay::Args),
     /// Makes a case of a real log, whole or broken
@@ -75,6 +86,9 @@ impl Command {
         match self {
             Command::Check(args) => check::run(args, global),
             Command::Show(args) => show::run(args, global),
+            Command::Test(args) => test::run(args, global),
+            Command::Gen(args) => generate::run(args, global),
+            Command::Merge(args) => merge::run(args, global),
             Command::Replay(args) => replay::run(args, global),
             Command::Import(args) => import::run(args, global),
             Command::Rules(args) => rules::run(args, global),

@@ -4,6 +4,7 @@ use super::exit::{Exit, Failure, say};
 use super::global::Global;
 use super::paint::Paint;
 use super::render;
+use crate::campaign::Plan;
 use crate::case::{Case, Recorded};
 use crate::corpus::{self, Replayed};
 use crate::properties::{self, Property};
@@ -17,11 +18,20 @@ use std::path::{Path, PathBuf};
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Saved cases (.case.json), folders of them, or - for stdin
-    #[arg(value_name = "CASE", required_unless_present = "inline")]
+    #[arg(value_name = "CASE", required_unless_present_any = ["inline", "seed"])]
     pub cases: Vec<PathBuf>,
     /// A case in its inline form, as a failure prints it (fp1:…)
     #[arg(long, value_name = "BLOB", conflicts_with = "cases")]
     pub inline: Option<String>,
+    /// The seed of a campaign, for one of its generated cases
+    #[arg(long, value_name = "HEX", requires = "case", conflicts_with_all = ["cases", "inline"])]
+    pub seed: Option<crate::seed::Seed>,
+    /// Which case of that campaign
+    #[arg(long, value_name = "K", requires = "seed")]
+    pub case: Option<u64>,
+    /// The --max-size of that campaign
+    #[arg(long, value_name = "N", default_value_t = crate::campaign::MAX_SIZE)]
+    pub max_size: usize,
     /// The system to run on, instead of the one that the case names: core or model
     #[arg(long, value_name = "NAME")]
     pub system: Option<String>,
@@ -34,7 +44,8 @@ const EXAMPLES: &str = "\
 Examples:
   foldproof replay corpora/regressions/cached-equals-fresh-0123456789.case.json
   foldproof replay --trace corpora/rules
-  foldproof replay --inline fp1:KLUv_SBC…";
+  foldproof replay --inline fp1:KLUv_SBC…
+  foldproof replay --seed 2a --case 77";
 
 /// Most characters of one text that are printed; a case file and `--format json` hold all of it.
 const WIDEST: usize = 2000;
@@ -53,6 +64,10 @@ struct Item {
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     let mut exit = Exit::Clean;
     let mut items = vec![];
+    if let (Some(seed), Some(index)) = (args.seed, args.case) {
+        let case = Plan { max_size: args.max_size, ..Plan::new(seed) }.case(index);
+        items.push(Item { name: format!("case {index} of seed {seed}"), case });
+    }
     match &args.inline {
         Some(blob) => match Case::from_inline(blob) {
             Ok(case) => items.push(Item { name: "the inline case".to_owned(), case }),
@@ -123,8 +138,9 @@ fn one(item: &Item, args: &Args, global: &Global) -> Result<Exit, Failure> {
 
 /// Operation, expected and got.
 fn trace(out: &mut impl Write, case: &Case, judged: &Judged) -> Result<(), Failure> {
+    let model = systems::Model.run(case);
     for (place, op) in case.ops.iter().enumerate() {
-        let (Some(want), Some(got)) = (judged.model.steps.get(place), judged.trace.steps.get(place)) else {
+        let (Some(want), Some(got)) = (model.steps.get(place), judged.trace.steps.get(place)) else {
             break;
         };
         let text = String::from_utf8_lossy(&op.to_bytes()).into_owned();

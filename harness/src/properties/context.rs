@@ -12,8 +12,7 @@ pub struct Context<'a> {
     pub case: &'a Case,
     /// What the system did with it.
     pub trace: &'a Trace,
-    /// What the model did with it.
-    pub model: &'a Trace,
+    model: OnceCell<Trace>,
     system: RefCell<&'a mut dyn System>,
     sessions: OnceCell<Vec<Ended>>,
     epilogue: OnceCell<Epilogue>,
@@ -63,15 +62,15 @@ pub(crate) struct Built {
 }
 
 impl<'a> Context<'a> {
-    /// From a case, its traces, and the system that made the first.
-    pub fn new(
-        case: &'a Case,
-        trace: &'a Trace,
-        model: &'a Trace,
-        system: &'a mut dyn System,
-    ) -> Context<'a> {
+    /// From a case, its trace, and the system that made it.
+    pub fn new(case: &'a Case, trace: &'a Trace, system: &'a mut dyn System) -> Context<'a> {
         let (sessions, epilogue) = (OnceCell::new(), OnceCell::new());
-        Context { case, trace, model, system: RefCell::new(system), sessions, epilogue }
+        Context { case, trace, model: OnceCell::new(), system: RefCell::new(system), sessions, epilogue }
+    }
+
+    /// What the model did with the case. The model is slow, so it runs only when someone asks.
+    pub fn model(&self) -> &Trace {
+        self.model.get_or_init(|| Model.run(self.case))
     }
 
     /// Runs a derived case on the system.

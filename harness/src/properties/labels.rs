@@ -99,8 +99,10 @@ impl Tally {
                 self.add("seed", true);
                 self.add("resume", matches!(inherited, Inherited::Op(_)));
             }
+            Call::Open { .. } => self.refused_by(rule),
             Call::Restore { log, encoding } => {
                 self.add("load-refused", rule.is_some());
+                self.refused_by(rule);
                 self.add("unknown-required-refused", rule == Some("VOCAB-1"));
                 self.add("zstd", answer.is_some() && *encoding == Encoding::Zstd);
                 self.add("resume", answer.is_some() && matches!(log, LogSource::Dump(_)));
@@ -142,6 +144,15 @@ impl Tally {
     fn add(&mut self, label: &'static str, holds: bool) {
         if holds {
             self.found.insert(label);
+        }
+    }
+
+    /// What only a whole event can break is refused where events are given as a whole.
+    fn refused_by(&mut self, rule: Option<&str>) {
+        if let Some(rule) = rule
+            && ["JSON-", "ENV-", "VOCAB-", "SHAPE-", "SURF-"].iter().any(|area| rule.starts_with(area))
+        {
+            self.refused(rule);
         }
     }
 

@@ -10,7 +10,7 @@ pub(super) fn system_equals_model(context: &Context<'_>) -> Result<Applied, Viol
     let mut chances = 0;
     let mut otherwise = None;
     for (place, op) in context.case.ops.iter().enumerate() {
-        let (want, got) = (&context.model.steps[place].outcome, &context.trace.steps[place].outcome);
+        let (want, got) = (&context.model().steps[place].outcome, &context.trace.steps[place].outcome);
         match compare::compare(op, want, got) {
             Comparison::Same => chances += 1,
             Comparison::NotSent => {}

@@ -12,7 +12,7 @@ use foldproof::rule::{Class, Rule};
 use foldproof::session::Session;
 use std::collections::BTreeMap;
 use std::io::Cursor;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The core.
 #[derive(Debug, Default)]
@@ -28,10 +28,9 @@ impl System for Core {
     }
 
     fn run(&mut self, case: &Case) -> Trace {
-        match dialect::by_name(&case.dialect) {
+        match known(&case.dialect) {
             Some(dialect) => {
-                let mut world =
-                    World { dialect: Arc::new(dialect), sessions: BTreeMap::new(), faults: vec![] };
+                let mut world = World { dialect, sessions: BTreeMap::new(), faults: vec![] };
                 interpret(case, &mut world)
             }
             None => Trace::not_sent(case, &format!("the core has no dialect {:?}", case.dialect)),
@@ -39,13 +38,19 @@ impl System for Core {
     }
 
     fn check(&mut self, dialect: &str, log: &[u8], encoding: Encoding) -> Option<Outcome> {
-        let dialect = Arc::new(dialect::by_name(dialect)?);
+        let dialect = known(dialect)?;
         let options = Options { dialect: Some(dialect), notes: true, ..Options::default() };
         Some(match check::check(input(log, encoding), &options) {
             Ok(report) => Outcome::Ok(verdict(&report)),
             Err(error) => Outcome::refused(None, error.to_string()),
         })
     }
+}
+
+/// A dialect by name. The usual one is made once, because that costs more than most cases do.
+fn known(name: &str) -> Option<Arc<Dialect>> {
+    static USUAL: LazyLock<Arc<Dialect>> = LazyLock::new(|| Arc::new(dialect::dsh_v0()));
+    if name == USUAL.name { Some(Arc::clone(&USUAL)) } else { dialect::by_name(name).map(Arc::new) }
 }
 
 /// What a check says, as canonical JSON text. Messages are for people and left out.
