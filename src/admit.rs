@@ -239,7 +239,8 @@ impl Admission {
             }
         }
         if !named.and_then(Value::as_str).is_some_and(|text| text.is("replace")) {
-            return Err(wrong(named.unwrap_or(op), named.map_or("no op".into(), describe)));
+            let found = named.map_or("no op".into(), |named| format!("{} as op", describe(named)));
+            return Err(wrong(named.unwrap_or(op), found));
         }
         let mut ends = [(0, op); 2];
         for (end, (found, name)) in ends.iter_mut().zip([(start, &spelling.start), (end, &spelling.end)]) {
@@ -271,9 +272,9 @@ impl Admission {
         let length = self.surface.len();
         let mut nodes: Vec<String> = self.surface.iter().take(12).map(|seq| seq.to_string()).collect();
         if length > 12 {
-            nodes.push(format!("… {length} nodes"));
+            nodes.push(format!("… {length} in all"));
         }
-        format!("the surface is [{}]", nodes.join(" "))
+        format!("the surface is [{}]", nodes.join(", "))
     }
 
     /// SURF-3; leaves the list in `self.sources`, and sorted in `self.sorted`.
@@ -349,8 +350,11 @@ impl Admission {
         }
         let at = event.surface_op.map_or(0, Value::at);
         let [target] = self.shadowed[..] else {
-            let text =
-                format!("a {} replace targets exactly one node, found {}", surface.kind, self.shadowed.len());
+            let text = format!(
+                "expected a {} replace to span exactly one node, found {}",
+                surface.kind,
+                self.shadowed.len()
+            );
             return Err(Violation::new(Rule::Surf7, at, text));
         };
         let known = self.results.binary_search_by_key(&target, |(ordinal, _)| *ordinal);
@@ -358,14 +362,18 @@ impl Admission {
             Ok(old) if old == digest => Ok(()),
             Ok(_) => {
                 let text = format!(
-                    "a rewrite of {} {} may change only the content of the result, found another change in data",
+                    "expected the rewrite of {} {} to change only the content of the result, found another change in data",
                     surface.kind,
                     self.surface.seq(target)
                 );
                 Err(Violation::new(Rule::Surf7, event.data.map_or(at, Value::at), text))
             }
             Err(_) => {
-                let text = format!("node {} is not a {}", self.surface.seq(target), surface.kind);
+                let text = format!(
+                    "expected a {0} replace to span a {0}, found that node {1} is none",
+                    surface.kind,
+                    self.surface.seq(target)
+                );
                 Err(Violation::new(Rule::Surf7, at, text))
             }
         }
@@ -401,8 +409,9 @@ fn is_empty(message: Value<'_>) -> bool {
     }
 }
 
+/// What is wrong with a token that JSON-1 to JSON-6 refuse.
 #[cold]
-fn lossy(scan: &Scan<'_>, rule: Rule, at: usize) -> String {
+pub(crate) fn lossy(scan: &Scan<'_>, rule: Rule, at: usize) -> String {
     let token = scan.token(at);
     match rule {
         Rule::Json1 => format!("expected a finite number, found {token}"),
@@ -410,10 +419,13 @@ fn lossy(scan: &Scan<'_>, rule: Rule, at: usize) -> String {
         Rule::Json3 => {
             let mut kept = Vec::new();
             crate::json::number::print(token.as_bytes(), &mut kept);
-            format!("{token} is not kept by a parser, which makes {} of it", String::from_utf8_lossy(&kept))
+            format!(
+                "expected a number that parsing keeps, found {token}, which becomes {}",
+                String::from_utf8_lossy(&kept)
+            )
         }
-        Rule::Json5 => "nesting goes deeper than the limit here".into(),
-        Rule::Json6 => format!("the key {token} stands twice in one object"),
+        Rule::Json5 => "expected nesting within the depth limit, found a value that lies deeper".into(),
+        Rule::Json6 => format!("expected each key once in an object, found {token} again"),
         _ => rule.info().law.into(),
     }
 }

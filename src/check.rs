@@ -4,7 +4,7 @@
 //! Because a stream is read once, folding goes on beside the storage rules and its findings are dropped when the log
 //! turns out to be corrupt or unsupported.
 
-use crate::admit::Admission;
+use crate::admit::{Admission, lossy};
 use crate::codec::frames::FrameError;
 use crate::codec::header;
 use crate::codec::lines::{Item, Lines, ReadSeek};
@@ -224,6 +224,8 @@ struct Checker<'o> {
     recorder: Option<Recorder>,
     /// The log has no header line and could be a tutorial: whether a message with an id was seen.
     identified: Option<bool>,
+    /// The last turn/start and the last prune with their file lines, where excerpts were asked for.
+    kept: [Option<(u64, Excerpt)>; 2],
 }
 
 impl<'o> Checker<'o> {
@@ -253,6 +255,7 @@ impl<'o> Checker<'o> {
             frame_seq: 0,
             recorder: None,
             identified: None,
+            kept: [None, None],
         };
         checker.use_dialect(dialect);
         checker
@@ -333,7 +336,13 @@ impl<'o> Checker<'o> {
                 }
             }
             Ok(text) => match scanner.scan(&text) {
-                Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, unparsable("the header", syntax))),
+                Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, {
+                    if text.iter().all(u8::is_ascii_whitespace) {
+                        "expected the session header, found a blank line".into()
+                    } else {
+                        unparsable("the header", syntax)
+                    }
+                })),
                 Ok(scan) => match self.as_released(&scan) {
                     None => self.read_header(spec, &dialect, &scan, ended),
                     Some(kept) => {
@@ -380,14 +389,14 @@ impl<'o> Checker<'o> {
         header::check_version(spec, root)?;
         // Without a version that can be compared the line is no header, whatever else is wrong with it.
         if !ended {
-            let text = "the header has no newline, but is published whole";
+            let text = "expected the header line to end in a newline, found none: a header is written whole";
             return Err(Violation::new(Rule::Store1, scan.text().len(), text));
         }
         if let Some(fault) = scan.fault
             && self.rules.has(fault.rule)
             && root.get("version").is_some_and(|version| version.as_double().is_some())
         {
-            let text = format!("{}, in the header: {}", fault.rule.info().law, scan.token(fault.at));
+            let text = format!("{}, in the header", lossy(scan, fault.rule, fault.at));
             return Err(Violation::new(fault.rule, fault.at, text));
         }
         header::check(spec, root)?;
@@ -433,7 +442,7 @@ impl<'o> Checker<'o> {
         }
         if !ended {
             if self.compressed {
-                let text = "the last line of a complete frame has no newline; no line spans two frames";
+                let text = "expected the last line of a complete frame to end in a newline, found none: no line spans two frames";
                 let violation = Violation::new(Rule::Codec3, bytes.len(), text);
                 self.damaged(violation, number, bytes, true);
             } else {
@@ -505,7 +514,7 @@ impl<'o> Checker<'o> {
         self.identify(&event);
         if self.rules.has(Rule::Vocab1) && self.unsupported.is_none() && event.is_unknown(self.dialect()) {
             let text = format!(
-                "the type {} of seq {} is not in the vocabulary of {} and not ignorable: refusing to interpret the log, \
+                "the type \"{}\" of seq {} is not in the vocabulary of {} and not ignorable: refusing to interpret the log, \
                  it was likely written by a newer harness",
                 event.kind_name(),
                 self.expected - 1,
@@ -550,18 +559,38 @@ impl<'o> Checker<'o> {
                     .fold(&folded, &mut |rule, place, text| found.push((rule, place, text)))
                     .map_err(|error| LimitError { line, ..error })?;
                 self.relate(found, bytes);
+                self.keep(event, line, bytes);
             }
         }
         Ok(())
     }
 
+    /// Keeps the lines in which later events can show a fault: an open turn's start, a prune.
+    fn keep(&mut self, event: &Event<'_>, line: u64, bytes: &[u8]) {
+        if !self.options.excerpts {
+            return;
+        }
+        let at = event.kind.map_or(0, Value::at);
+        match event.role {
+            Role::TurnStart => self.kept[0] = Some((line, excerpt(bytes, at))),
+            Role::CompactionPrune => self.kept[1] = Some((line, excerpt(bytes, at))),
+            _ => {}
+        }
+    }
+
+    /// The line of a finding that stands before the line that was read last.
+    fn kept(&self, line: u64) -> Option<Excerpt> {
+        self.kept.iter().flatten().find(|(kept, _)| *kept == line).map(|(_, excerpt)| excerpt.clone())
+    }
+
     fn relate(&mut self, found: Vec<(Rule, Place, String)>, bytes: &[u8]) {
         for (rule, place, text) in found {
-            // A prune is reported where it stands, which is the line before.
+            // A prune is reported where it stands, which is a line before.
             let text_of_line: &[u8] = if place.line == self.lines { bytes } else { &[] };
             let violation = Violation::new(rule, place.at, text);
-            let finding =
+            let mut finding =
                 self.finding(violation, rule.info().class, place.line, Some(place.seq), text_of_line);
+            finding.excerpt = finding.excerpt.or_else(|| self.kept(place.line));
             self.findings.push(finding);
         }
     }
@@ -589,7 +618,7 @@ impl<'o> Checker<'o> {
         if let Some(fault) = scan.fault
             && self.rules.has(fault.rule)
         {
-            let text = format!("{}, found {}", fault.rule.info().law, scan.token(fault.at));
+            let text = lossy(scan, fault.rule, fault.at);
             let violation = Violation::new(fault.rule, fault.at, text);
             let finding = self.finding(violation, Class::Reject, line, Some(row.first), bytes);
             self.findings.push(finding);
@@ -637,7 +666,7 @@ impl<'o> Checker<'o> {
         if let Some(at) = scan.spelling
             && self.rules.has(Rule::Json7)
         {
-            let text = "the line is not in canonical spelling from here on".to_owned();
+            let text = "expected canonical spelling, found another from here on".to_owned();
             let finding =
                 self.finding(Violation::new(Rule::Json7, at, text), Class::Note, line, seq, scan.text());
             self.findings.push(finding);
@@ -656,7 +685,7 @@ impl<'o> Checker<'o> {
             Err(_) => Cow::Owned(String::from_utf8_lossy(bytes).into_owned().into_bytes()),
         };
         match memchr(0, &text) {
-            Some(at) => Err(Violation::new(Rule::Store6, at, "a NUL byte stands in the line")),
+            Some(at) => Err(Violation::new(Rule::Store6, at, "expected text, found a NUL byte")),
             None => Ok(text),
         }
     }
@@ -683,8 +712,10 @@ impl<'o> Checker<'o> {
         if self.frame_lines == 0 && self.fatal.is_none() && self.damage.is_none() {
             let headed = self.dialect().header.is_some();
             if headed && self.lines != 1 {
-                let text =
-                    format!("the first frame holds exactly the header line, found {} lines", self.lines);
+                let text = format!(
+                    "expected the first frame to hold exactly the header line, found {} lines",
+                    self.lines
+                );
                 let line = self.lines.min(2);
                 let seq = (line > 1).then_some(0);
                 let finding =
@@ -788,7 +819,8 @@ impl<'o> Checker<'o> {
         if let Some(inherited) = self.inherited.filter(|inherited| *inherited > self.expected)
             && self.rules.has(Rule::Store8)
         {
-            let text = format!("seedLength is {inherited}, but the log holds {} events", self.expected);
+            let text =
+                format!("expected at least {inherited} events, as seedLength says, found {}", self.expected);
             let line = self.header.as_ref().map(|header| header.line.clone()).unwrap_or_default();
             let at = memchr::memmem::find(&line, b"seedLength").map_or(0, |at| at - 1);
             let finding =
@@ -819,13 +851,14 @@ impl<'o> Checker<'o> {
                 (Rule::Repair6, place, text)
             }
             _ => {
-                let step = if self.recovery.in_step() { " inside a step" } else { "" };
+                let step = if self.recovery.in_step() { ", inside a step" } else { "" };
                 (Rule::Repair2, place, format!("turn {number} is open at the end of the log{step}"))
             }
         };
         if self.rules.has(rule) {
             let violation = Violation::new(rule, place.at, text);
-            let finding = self.finding(violation, rule.info().class, place.line, Some(place.seq), &[]);
+            let mut finding = self.finding(violation, rule.info().class, place.line, Some(place.seq), &[]);
+            finding.excerpt = self.kept(place.line);
             self.findings.push(finding);
         }
     }
@@ -869,10 +902,10 @@ fn excerpt(bytes: &[u8], at: usize) -> Excerpt {
 /// A line that is no JSON: blank lines and byte-order marks have their own rule.
 fn not_json(text: &[u8], syntax: Syntax) -> Violation {
     if text.starts_with(b"\xef\xbb\xbf") {
-        return Violation::new(Rule::Store6, 0, "a byte-order mark stands at the start of the line");
+        return Violation::new(Rule::Store6, 0, "expected a record, found a byte-order mark in front of it");
     }
     if text.iter().all(u8::is_ascii_whitespace) {
-        return Violation::new(Rule::Store6, 0, "the line is blank");
+        return Violation::new(Rule::Store6, 0, "expected a record, found a blank line");
     }
     Violation::new(Rule::Store3, syntax.at, unparsable("the record", syntax))
 }

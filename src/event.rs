@@ -140,7 +140,7 @@ impl<'a> Event<'a> {
         if let Some((key, at)) = self.extra
             && rules.has(Rule::Env1)
         {
-            let message = format!("an event has no member `{}`", key.display());
+            let message = format!("expected only members of the envelope, found \"{}\"", key.display());
             return Err(Violation::new(Rule::Env1, at, message));
         }
         if !rules.has(Rule::Env2) {
@@ -234,4 +234,14 @@ pub(crate) fn describe(value: Value<'_>) -> String {
     } else {
         value.kind().name().to_owned()
     }
+}
+
+/// Seqs for a message to people: the first of them, and how many there are.
+pub(crate) fn few(seqs: impl ExactSizeIterator<Item = Seq>) -> String {
+    let length = seqs.len();
+    let mut shown: Vec<String> = seqs.take(12).map(|seq| seq.to_string()).collect();
+    if length > 12 {
+        shown.push(format!("… {length} in all"));
+    }
+    format!("[{}]", shown.join(", "))
 }

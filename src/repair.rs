@@ -1,12 +1,30 @@
 //! Recovery of a log that ends inside a turn (REPAIR-2, REPAIR-3, REPAIR-6): events in, synthetic events out.
 
+use crate::admit::{Admission, Admitted, Change};
 use crate::codec::rows::Row;
-use crate::dialect::{Dialect, Part, Role};
-use crate::event::Seq;
-use crate::json::{Value, print, text};
+use crate::dialect::{Dialect, Part, Reading, Role};
+use crate::event::{Event, Seq, UNLISTED};
+use crate::json::{Scanner, Value, print, text};
+use crate::log::Log;
 use crate::relation::calls;
 use crate::relation::{Folded, Place};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The events that close a log, as canonical lines without newlines; none when nothing is open (REPAIR-1, REPAIR-2).
+///
+/// Pure: the log is not changed, and the same log gives the same events.
+///
+/// ```
+/// use foldproof::{dialect, repair};
+/// use foldproof::session::{Draft, Session};
+/// let mut session = Session::create(std::sync::Arc::new(dialect::dsh_v0()), "s", None, 0);
+/// session.append(Draft { kind: "turn/start", data: br#"{"turn":1}"#, ..Draft::default() }, 7).unwrap();
+/// let lines = repair::repair(session.log()).unwrap();
+/// assert_eq!(lines, [br#"{"type":"turn/end","seq":1,"time":7,"data":{"turn":1,"reason":{"kind":"interrupted"}}}"#]);
+/// ```
+pub fn repair(log: &Log) -> Result<Vec<Vec<u8>>, Unrepairable> {
+    Recovery::of(log, log.len()).close()
+}
 
 /// What stands open at the end of a log. A left fold.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +66,25 @@ impl Recovery {
     /// A log of `count` events at whose end nothing is open.
     pub(crate) fn at(dialect: &Dialect, count: u64) -> Self {
         Recovery { next: count, ..Recovery::new(dialect) }
+    }
+
+    /// What stands open behind a log's first `count` events.
+    pub fn of(log: &Log, count: u64) -> Self {
+        let mut recovery = Recovery::new(log.dialect());
+        let admission = Admission::new(log.dialect().clone(), Reading::Strict);
+        let mut scanner = Scanner::new(u64::MAX);
+        for (seq, line) in (0..count.min(log.len())).zip(log.events()) {
+            let Ok(scan) = scanner.scan(&line) else { continue };
+            let event = Event::read(scan.root(), log.types(), UNLISTED);
+            let change = match event.role {
+                Role::Surface(_) if log.is_replace(seq) => Change::Replace(0),
+                Role::Surface(_) => Change::Append(0),
+                _ => Change::None,
+            };
+            let admitted = Admitted { seq, message: None, change };
+            recovery.fold(&Folded { event: &event, admitted, admission: &admission, line: seq + 1 });
+        }
+        recovery
     }
 
     /// Folds one admitted event.

@@ -121,7 +121,7 @@ rules! {
     Json5 "JSON-5" Reject Input "nesting is bounded by a configured depth" "raise --limit-depth if the log is legitimate";
     Json6 "JSON-6" Reject Input "an object does not repeat a key" "keep one of the members: a parser keeps only the last";
     Json7 "JSON-7" Note Input "legal but not in canonical spelling" "`foldproof convert` writes canonical bytes";
-    Store1 "STORE-1" Corrupt Input "the first line is a whole, well-typed session header" "without its header a log cannot be read; `foldproof explain` says what is left";
+    Store1 "STORE-1" Corrupt Input "the first line is a whole, well-typed session header" "a log can be read only with a valid header; `foldproof explain` says what is left";
     Store2 "STORE-2" Unsupported Input "the header's version is compared before anything else is interpreted" "";
     Store3 "STORE-3" Corrupt Input "every committed record is an object with the next seq" "`foldproof repair` cuts a torn tail; `--salvage` keeps the longest valid prefix of a corrupt log";
     Store4 "STORE-4" Corrupt Input "invalid UTF-8 is damage, never replaced by U+FFFD" "`foldproof repair` cuts a torn tail; `--salvage` keeps the longest valid prefix of a corrupt log";
@@ -139,12 +139,12 @@ rules! {
     Env3 "ENV-3" Reject Input "seq equals the number of events before it" "";
     Vocab1 "VOCAB-1" Unsupported Input "an unknown type that is not ignorable refuses the log" "read it with the harness that wrote it; its writer may mark the event ignorable";
     Vocab2 "VOCAB-2" Unsupported Behaviour "an unknown ignorable event is kept and influences no projection" "";
-    Vocab3 "VOCAB-3" Reject Input "retired vocabulary is refused on append and on load" "write the current event instead: a full request/header";
+    Vocab3 "VOCAB-3" Reject Input "retired vocabulary is refused on append and on load" "do not write it any more; in place of a header delta stands a full request/header";
     Surf1 "SURF-1" Reject Input "surface events carry surfaceOp, no other event carries surfaceOp or sourceEventSeqs" "";
     Surf2 "SURF-2" Reject Input "surfaceOp is append or an exact replace" "";
     Surf3 "SURF-3" Reject Input "sourceEventSeqs are distinct earlier seqs, not empty" "";
     Surf4 "SURF-4" Reject Behaviour "append puts the event at the tail of the surface" "";
-    Surf5 "SURF-5" Reject Input "a replace spans current surface nodes, start not behind end in surface order" "`foldproof show --as surface --at SEQ` prints the surface as it stood";
+    Surf5 "SURF-5" Reject Input "a replace spans current surface nodes, start not behind end in surface order" "start and end name the first and the last node to be shadowed, as they stand on the surface";
     Surf6 "SURF-6" Reject Input "a replace cites every node it shadows" "add the missing seqs to sourceEventSeqs";
     Surf7 "SURF-7" Reject Input "a tool/result replace rewrites only the content of one current tool/result" "";
     Surf8 "SURF-8" Reject Behaviour "an event is checked in a fixed order, and one that fails changes nothing" "";
@@ -176,7 +176,7 @@ rules! {
     Life4 "LIFE-4" Relation Input "todo/write, request/header, request/context and result rewrites need an open turn" "";
     Life5 "LIFE-5" Relation Input "turn/end has a known reason with its members" "";
     Pair1 "PAIR-1" Relation Input "an appended tool/result closes a call that tool/call opened in its step" "";
-    Pair2 "PAIR-2" Relation Input "results follow their assistant message directly, one per call" "choose a compaction span that does not part a call from its result";
+    Pair2 "PAIR-2" Relation Input "results follow their assistant message directly, one per call" "put nothing between a call and its results, and replace all of them or none";
     Pair3 "PAIR-3" Relation Input "a step does not end while a call is unanswered" "";
     Pair4 "PAIR-4" Relation Input "call ids within one assistant message are non-empty and distinct" "";
     Pair5 "PAIR-5" Note Input "an assistant message cites exactly the chunks it was assembled from" "";

@@ -55,7 +55,8 @@ fn check_message(
     }
     if found.id.is_none() && found.role.is_none() {
         if rules.has(Rule::Shape7) {
-            let text = "a message has id and role, found the shape used before messages had identities";
+            let text =
+                "expected a message with id and role, found the shape used before messages had identities";
             return Err(Violation::new(Rule::Shape7, message.at(), text));
         }
         // The released reader gives such a message an identity while reading, whatever else it holds.
@@ -134,8 +135,9 @@ fn check_result(
         ResultShape::Block => {
             let mut blocks = content.elements();
             let (Some(block), None) = (blocks.next(), blocks.next()) else {
-                let text =
-                    format!("expected content to be one tool-result block, found {}", describe(content));
+                let count = content.elements().count();
+                let found = if count > 0 { format!("{count} blocks") } else { describe(content) };
+                let text = format!("expected content to be one tool-result block, found {found}");
                 return Err(Violation::new(Rule::Shape3, content.at(), text));
             };
             let kind = block.get("type");
@@ -153,7 +155,11 @@ fn check_result(
     let named = source.get("callId").and_then(Value::as_str);
     match (call.and_then(Value::as_str), named) {
         (Some(call), Some(named)) if call == named => Ok(()),
-        _ => Err(ill_typed(Rule::Shape3, call, holder, "toolCallId", "equal to source.callId")),
+        (_, named) => {
+            let named = named.map(|named| format!(" (\"{}\")", named.display())).unwrap_or_default();
+            let want = format!("source.callId{named}");
+            Err(ill_typed(Rule::Shape3, call, holder, "toolCallId", &want))
+        }
     }
 }
 
@@ -164,7 +170,7 @@ fn check_turn(event: &Event<'_>) -> Result<(), Violation> {
     if event.role == Role::TurnEnd
         && let Some((key, value)) = data.members().find(|(key, _)| !key.is("turn") && !key.is("reason"))
     {
-        let text = format!("turn/end has only turn and reason, found `{}`", key.display());
+        let text = format!("expected only turn and reason in turn/end, found \"{}\"", key.display());
         return Err(Violation::new(Rule::Shape8, value.at(), text));
     }
     Ok(())
@@ -210,7 +216,7 @@ fn check_header(dialect: &Dialect, event: &Event<'_>) -> Result<(), Violation> {
         let listed = dialect.request.defaults.iter().find(|name| key.is(name));
         let Some(name) = listed else {
             let text = format!(
-                "adapterDefaults marks {}, found `{}`",
+                "expected adapterDefaults to mark only {}, found \"{}\"",
                 dialect.request.defaults.join(" or "),
                 key.display()
             );

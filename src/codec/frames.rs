@@ -92,11 +92,19 @@ impl<R: Read + Seek> Window<R> {
             return Ok(Extent::Incomplete);
         }
         if head[..4] != MAGIC {
-            return Ok(Extent::Bad("expected the magic of a Zstandard frame"));
+            // Skippable frames have sixteen magics.
+            let found = if head[0] & 0xf0 == 0x50 && head[1..4] == [0x2a, 0x4d, 0x18] {
+                "expected the magic of a Zstandard frame, found a skippable frame"
+            } else if head[..4].iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) {
+                "expected the magic of a Zstandard frame, found plain text"
+            } else {
+                "expected the magic of a Zstandard frame, found other bytes"
+            };
+            return Ok(Extent::Bad(found));
         }
         let Some(&descriptor) = head.get(4) else { return Ok(Extent::Incomplete) };
         if descriptor & 0x08 != 0 {
-            return Ok(Extent::Bad("a reserved bit is set in the frame header"));
+            return Ok(Extent::Bad("expected the reserved bit of the frame header to be 0, found 1"));
         }
         let single = descriptor & 0x20 != 0;
         let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
@@ -125,7 +133,7 @@ impl<R: Read + Seek> Window<R> {
             at += 3 + match head >> 1 & 3 {
                 0 | 2 => size,
                 1 => 1,
-                _ => return Ok(Extent::Bad("a block of the reserved type")),
+                _ => return Ok(Extent::Bad("expected a block of a known type, found the reserved one")),
             };
             if at > self.length {
                 return Ok(Extent::Incomplete);
@@ -301,9 +309,9 @@ impl<R: Read + Seek> Frames<R> {
                     return Ok(Piece::FrameEnd);
                 }
                 match self.step(Some(end), out)? {
-                    Some(step) if step.stuck() => self.damage("a complete frame that wants more input"),
+                    Some(step) if step.stuck() => self.damage("expected a complete frame to end where its blocks do, found that it wants more input"),
                     Some(step) => Ok(Piece::Bytes(step.written)),
-                    None => self.damage("decompression or its checksum fails in a complete frame"),
+                    None => self.damage("expected a complete frame to decompress to what its checksum says, found that it does not"),
                 }
             }
             State::Torn => match self.step(None, out)? {

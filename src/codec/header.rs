@@ -44,14 +44,17 @@ pub fn check(spec: &HeaderSpec, root: Value<'_>) -> Result<(), Violation> {
     }
     for name in &spec.retired {
         if let Some(value) = root.get(name) {
-            let text = format!("the header field {name} was retired and is refused");
+            let text = format!(
+                "expected no member {name}, which was retired, found {}",
+                crate::event::describe(value)
+            );
             return Err(Violation::new(Rule::Store1, value.at(), text));
         }
     }
     if spec.exact
         && let Some((key, value)) = unknown(spec, root).next()
     {
-        let text = format!("the header has no member `{}` in this version", key);
+        let text = format!("expected only members of the header, found \"{key}\"");
         return Err(Violation::new(Rule::Store1, value.at(), text));
     }
     Ok(())

@@ -179,10 +179,14 @@ impl<'a> Row<'a> {
                 None => {
                     return Err(broken(
                         gap,
-                        format!(
-                            "expected every gap and running time to be a safe integer, found {}",
-                            describe(gap)
-                        ),
+                        match gap.as_int() {
+                            Some(gap) => {
+                                format!("expected running times to be safe integers, found {running} + {gap}")
+                            }
+                            None => {
+                                format!("expected every gap to be a safe integer, found {}", describe(gap))
+                            }
+                        },
                     ));
                 }
             }
@@ -195,7 +199,8 @@ impl<'a> Row<'a> {
             ));
         }
         if first + (count - 1) > number::MAX_SAFE as u64 {
-            return Err(broken(seq0, "expected every running seq to be a safe integer".into()));
+            let text = format!("expected running seqs to be safe integers, found {first} + {}", count - 1);
+            return Err(broken(seq0, text));
         }
         Ok(Row { tag, first, count, turn, step, index, id, name: call, time, gaps, list })
     }
@@ -250,14 +255,15 @@ fn exact<'a, const N: usize>(
         match names.iter().position(|name| key.is(name)) {
             Some(place) => found[place] = Some(value),
             None => {
-                let text = format!("a {record} row has no member `{}`", key.display());
+                let text =
+                    format!("expected only the members of a {record} row, found \"{}\"", key.display());
                 return Err(Violation::new(Rule::Codec1, value.at(), text));
             }
         }
     }
     for (place, value) in found.iter().enumerate() {
         if value.is_none() {
-            let text = format!("a {record} row has a member `{}`, found none", names[place]);
+            let text = format!("expected a {record} row to have the member \"{}\", found none", names[place]);
             return Err(Violation::new(Rule::Codec1, object.at(), text));
         }
     }

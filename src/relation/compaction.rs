@@ -2,7 +2,7 @@
 
 use super::{Folded, Place, Sink};
 use crate::dialect::{Part, Role};
-use crate::event::describe;
+use crate::event::{describe, few};
 use crate::json::{Kind, Value, print};
 use crate::rule::{Rule, RuleSet};
 use std::collections::BTreeSet;
@@ -45,8 +45,7 @@ pub(super) struct Compaction {
     prune: Option<Prune>,
 }
 
-const PRUNE_ALONE: &str =
-    "expected the replace that the prune prices directly behind it, found another event";
+const PRUNE_ALONE: &str = "expected the replace that the prune prices directly behind it";
 
 impl Compaction {
     pub(super) fn new(rules: RuleSet) -> Self {
@@ -93,7 +92,8 @@ impl Compaction {
     pub(super) fn fold_row(&mut self, sink: &mut Sink<'_>) {
         self.summary = None;
         if let Some(prune) = self.prune.take() {
-            self.report(Rule::Comp5, prune.place, PRUNE_ALONE.into(), sink);
+            let text = format!("{PRUNE_ALONE}, found packed chunks");
+            self.report(Rule::Comp5, prune.place, text, sink);
         }
     }
 
@@ -154,28 +154,34 @@ impl Compaction {
         let (rule, text) = match &mut self.open {
             None if self.stale.contains(&id) => (
                 Rule::Comp4,
-                Some(format!("the bracket of compaction {} is stale, its process is gone", show(&id))),
+                Some((
+                    None,
+                    format!("the bracket of compaction {} is stale, its process is gone", show(&id)),
+                )),
             ),
-            None => (Rule::Comp2, Some("the summary stands outside any compaction bracket".to_owned())),
+            None => {
+                let text = "the summary stands outside any compaction bracket".to_owned();
+                (Rule::Comp2, Some((None, text)))
+            }
             Some(open) if open.id != id => {
                 // It counts as the bracket's summary, so that the end of the bracket is not reported as well.
                 open.summary = true;
                 let text =
                     format!("the summary names compaction {}, but {} is open", show(&id), show(&open.id));
-                (Rule::Comp2, Some(text))
+                (Rule::Comp2, Some((folded.event.field("compactionId"), text)))
             }
             Some(open) => {
                 let second = std::mem::replace(&mut open.summary, true);
                 let problem = if second {
-                    Some("the bracket has a summary already".to_owned())
+                    Some((None, "the bracket has a summary already".to_owned()))
                 } else {
                     malformed(folded)
                 };
                 (Rule::Comp2, problem)
             }
         };
-        if let Some(text) = text {
-            self.report(rule, folded.place(folded.event.data), text, sink);
+        if let Some((at, text)) = text {
+            self.report(rule, folded.place(at.or(folded.event.data)), text, sink);
         }
         self.summary = Some(Summary { id, shadowed: folded.event.field("shadowedSeqs").and_then(seqs) });
     }
@@ -199,7 +205,12 @@ impl Compaction {
             self.report(Rule::Comp1, folded.place(folded.event.data), text, sink);
         } else if turn(value) != open.turn {
             let named = value.map_or("none".into(), describe);
-            let text = format!("the end of the bracket names turn {named}, its start another");
+            let start = match open.turn {
+                None => "no turn".to_owned(),
+                Some(None) => "turn null".into(),
+                Some(Some(number)) => format!("turn {number}"),
+            };
+            let text = format!("the end of the bracket names turn {named}, but its start {start}");
             self.report(Rule::Comp1, folded.place(value.or(folded.event.data)), text, sink);
         } else if !open.summary && folded.event.field("error").is_none() {
             let text = "the bracket ends without an error, but had no summary".to_owned();
@@ -224,7 +235,11 @@ impl Compaction {
                 if summary.shadowed.as_deref() == Some(&shadowed[..]) {
                     return;
                 }
-                "the checkpoint shadows other nodes than its summary names in shadowedSeqs".into()
+                let named = summary.shadowed.map_or("none".into(), |named| few(named.iter().copied()));
+                format!(
+                    "the checkpoint shadows {}, but its summary names {named} in shadowedSeqs",
+                    few(shadowed.iter().copied())
+                )
             }
             _ => "the checkpoint does not stand directly behind its summary".to_owned(),
         };
@@ -241,15 +256,24 @@ impl Compaction {
             Role::Surface(_) if is_synthetic(folded) => prune.closing = true,
             _ => {
                 let Some(prune) = self.prune.take() else { return };
-                let text = if !folded.is_replace() || prune.closing {
-                    PRUNE_ALONE.to_owned()
+                let text = if !folded.is_replace() {
+                    format!("{PRUNE_ALONE}, found {}", folded.event.kind_name())
+                } else if prune.closing {
+                    format!("{PRUNE_ALONE}, found a replace behind other events")
                 } else {
                     let nodes = shadowed(folded);
                     let span = nodes.first().copied().zip(nodes.last().copied());
                     if prune.range == span && prune.shadowed.as_deref() == Some(&nodes[..]) {
                         return;
                     }
-                    "the prune names another span than the replace behind it shadows".into()
+                    let named = prune.shadowed.map_or("none".into(), |named| few(named.iter().copied()));
+                    let range =
+                        prune.range.map_or("no range".into(), |(start, end)| format!("{start} to {end}"));
+                    format!(
+                        "the prune names {named} as shadowedSeqs and {range} as shadowedRange, but the replace behind it \
+                         shadows {}",
+                        few(nodes.iter().copied())
+                    )
                 };
                 self.report(Rule::Comp5, prune.place, text, sink);
             }
@@ -276,14 +300,18 @@ fn shadowed(folded: &Folded<'_>) -> Vec<u64> {
 }
 
 /// COMP-2: what is wrong with the members of a summary.
-fn malformed(folded: &Folded<'_>) -> Option<String> {
+fn malformed<'a>(folded: &Folded<'a>) -> Option<(Option<Value<'a>>, String)> {
     let list = folded.event.field("shadowedSeqs");
     let members: Vec<Value<'_>> = match list {
         Some(list) if list.kind() == Kind::Array => list.elements().collect(),
         _ => vec![],
     };
     let (Some(first), Some(last)) = (members.first(), members.last()) else {
-        return Some("expected shadowedSeqs to be an array that is not empty".into());
+        let found = list.map_or("none".into(), describe);
+        return Some((
+            list,
+            format!("expected shadowedSeqs to be an array that is not empty, found {found}"),
+        ));
     };
     let span = folded.event.field("shadowedRange");
     let exact = span.is_some_and(|span| {
@@ -293,16 +321,19 @@ fn malformed(folded: &Folded<'_>) -> Option<String> {
         span.members().count() == 2 && same("start", first) && same("end", last)
     });
     if !exact {
-        return Some(
-            "expected shadowedRange to hold the first and the last of shadowedSeqs as start and end".into(),
+        let found = span.map_or("none".into(), describe);
+        let (first, last) = (describe(*first), describe(*last));
+        let text = format!(
+            "expected shadowedRange to be {{\"start\":{first},\"end\":{last}}} as in shadowedSeqs, found {found}"
         );
+        return Some((span, text));
     }
     let tokens = folded.event.field("shadowedTokenCount");
     if tokens.and_then(Value::as_uint).is_none() {
         let found = tokens.map_or("none".into(), describe);
-        return Some(format!(
-            "expected shadowedTokenCount to be a safe integer that is not negative, found {found}"
-        ));
+        let text =
+            format!("expected shadowedTokenCount to be a safe integer that is not negative, found {found}");
+        return Some((tokens, text));
     }
     None
 }

@@ -104,12 +104,12 @@ impl Inbox {
         };
         let length = if next_turn { self.next_turn.len() } else { self.next_step.len() } as u64;
         if start > length {
-            let text = format!("the splice starts at {start}, but the list holds {length} messages");
+            let text = format!("the splice starts at {start}, but the list holds {}", messages(length));
             return Err((field("start"), text));
         }
         if removed > length - start {
-            let text =
-                format!("the splice removes {removed} from {start} on, but the list holds {length} messages");
+            let held = messages(length);
+            let text = format!("the splice removes {removed} from {start} on, but the list holds {held}");
             return Err((field("removedCount"), text));
         }
         Ok(Splice { next_turn, start: start as usize, removed: removed as usize, inserted })
@@ -151,4 +151,8 @@ struct Splice<'a> {
     start: usize,
     removed: usize,
     inserted: Value<'a>,
+}
+
+fn messages(count: u64) -> String {
+    if count == 1 { "1 message".into() } else { format!("{count} messages") }
 }

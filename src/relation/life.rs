@@ -72,7 +72,7 @@ impl Life {
         let value = folded.event.field("turn");
         let found = value.and_then(Value::as_double);
         if let Some(open) = self.turn {
-            let text = format!("turn {} starts while turn {} is open", say(value), show(open));
+            let text = format!("{} starts while turn {} is open", numbered("turn", value), show(open));
             self.report(Rule::Life1, folded, value, text, sink);
         } else if found != Some(self.last_turn + 1.0) {
             let text = format!("expected turn {}, found {}", self.last_turn + 1.0, say(value));
@@ -90,11 +90,12 @@ impl Life {
         let value = folded.event.field("turn");
         match self.turn {
             None => {
-                let text = format!("turn/end of turn {}, but no turn is open", say(value));
+                let text = format!("turn/end of {}, but no turn is open", numbered("turn", value));
                 self.report(Rule::Life1, folded, value, text, sink);
             }
             Some(open) if !same(open, value) => {
-                let text = format!("turn/end names turn {}, but turn {} is open", say(value), show(open));
+                let text =
+                    format!("turn/end names {}, but turn {} is open", numbered("turn", value), show(open));
                 self.report(Rule::Life1, folded, value, text, sink);
             }
             Some(open) => {
@@ -143,13 +144,13 @@ impl Life {
     fn step_start(&mut self, folded: &Folded<'_>, sink: &mut Sink<'_>) {
         let (turn, step) = (folded.event.field("turn"), folded.event.field("step"));
         let problem = if let Some((_, open)) = self.step {
-            Some((step, format!("step {} starts while step {} is open", say(step), show(open))))
+            Some((step, format!("{} starts while step {} is open", numbered("step", step), show(open))))
         } else {
             match self.turn {
-                None => Some((turn, format!("step {} starts, but no turn is open", say(step)))),
+                None => Some((turn, format!("{} starts, but no turn is open", numbered("step", step)))),
                 Some(open) if !same(open, turn) => Some((
                     turn,
-                    format!("the step names turn {}, but turn {} is open", say(turn), show(open)),
+                    format!("the step names {}, but turn {} is open", numbered("turn", turn), show(open)),
                 )),
                 Some(_) if step.and_then(Value::as_double) != Some(self.last_step + 1.0) => {
                     Some((step, format!("expected step {}, found {}", self.last_step + 1.0, say(step))))
@@ -172,7 +173,7 @@ impl Life {
         let (turn, step) = (folded.event.field("turn"), folded.event.field("step"));
         match self.step {
             None => {
-                let text = format!("step/end of step {}, but no step is open", say(step));
+                let text = format!("step/end of {}, but no step is open", numbered("step", step));
                 self.report(Rule::Life2, folded, step, text, sink);
             }
             Some((open_turn, open)) => {
@@ -246,4 +247,9 @@ fn show(number: Number) -> String {
 
 fn say(value: Option<Value<'_>>) -> String {
     value.map_or("none".into(), describe)
+}
+
+/// What an event calls its turn or step.
+fn numbered(noun: &str, value: Option<Value<'_>>) -> String {
+    value.map_or_else(|| format!("a {noun} without a number"), |value| format!("{noun} {}", describe(value)))
 }

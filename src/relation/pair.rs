@@ -250,8 +250,11 @@ impl Pairs {
             }),
             Fact::Other | Fact::Requests { .. } => {
                 let count = self.waiting.len();
-                let breach = (count > 0)
-                    .then(|| format!("the message parts {count} unanswered calls from their results"));
+                let breach = match count {
+                    0 => None,
+                    1 => Some("the message parts an unanswered call from its result".into()),
+                    _ => Some(format!("the message parts {count} unanswered calls from their results")),
+                };
                 self.tail = Some(self.facts.len() as Ordinal);
                 self.waiting = self.requested(fact);
                 breach

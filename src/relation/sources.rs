@@ -139,9 +139,12 @@ impl Attempts {
         let own = self.chunks.iter().map(|(first, last)| last - first + 1).sum::<u64>();
         let exact = cited.len() as u64 == own && cited.iter().all(|seq| contains(&self.chunks, *seq));
         if !exact {
-            let text = format!("the message cites {} chunks, its own attempt has {own}", cited.len());
+            let text = format!(
+                "expected the message to cite {own} chunks, those of its attempt, found {}",
+                cited.len()
+            );
             let text = if cited.len() as u64 == own {
-                "the message cites chunks of another attempt".into()
+                "expected the message to cite the chunks of its own attempt, found those of another".into()
             } else {
                 text
             };
@@ -157,7 +160,8 @@ impl Attempts {
             print::canonical(content, &mut logged);
         }
         if logged != self.assemble() {
-            let text = "the chunks of the attempt assemble to another content".to_owned();
+            let text =
+                "expected the content that the chunks of the attempt assemble to, found another".to_owned();
             sink(Rule::Pair5, folded.place(content), text);
         }
     }

@@ -220,7 +220,11 @@ impl Story<'_> {
                 let reason = root
                     .path(&["data", "reason", "kind"])
                     .map_or("?".to_owned(), |value| plain(value, QUOTED));
-                paint.bold(format!("turn {} ends: {reason}", shown("turn")))
+                let why = [["error", "code"], ["reason", "kind"]]
+                    .iter()
+                    .find_map(|[kind, name]| root.path(&["data", "reason", kind, name]))
+                    .map(|why| format!(" ({})", plain(why, QUOTED)));
+                paint.bold(format!("turn {} ends: {reason}{}", shown("turn"), why.unwrap_or_default()))
             }
             Role::StepStart => {
                 self.chunks = 0;
@@ -304,8 +308,7 @@ impl Story<'_> {
             Part::Output => "assistant".into(),
             Part::Result => "result".into(),
         };
-        let mut said =
-            format!("{}: {}", self.paint.put(AnsiColor::Green.on_default(), who), quote(content, self.width));
+        let mut said = format!("{}: ", self.paint.put(AnsiColor::Green.on_default(), who));
         let calls: Vec<String> = content
             .into_iter()
             .flat_map(Value::elements)
@@ -317,8 +320,13 @@ impl Story<'_> {
             })
             .map(|block| block.get("name").map_or("?".to_owned(), |name| plain(name, 30)))
             .collect();
+        let blocks = content.into_iter().flat_map(Value::elements).count();
+        if calls.is_empty() || calls.len() < blocks {
+            said.push_str(&quote(content, self.width));
+        }
         if !calls.is_empty() {
-            said.push_str(&format!(", calls {}", clean(&calls.join(", "), QUOTED)));
+            let parted = if calls.len() < blocks { ", " } else { "" };
+            said.push_str(&format!("{parted}calls {}", clean(&calls.join(", "), QUOTED)));
         }
         if surface.part == Part::Output {
             let chunks = std::mem::take(&mut self.chunks);

@@ -70,16 +70,16 @@ fn damage_is_named_and_placed() {
     ];
     for (line, rule) in lines {
         let name = String::from_utf8_lossy(line);
-        assert_eq!(damage(line, true), (vec![format!("{rule} corrupt 3 -")], 0), "{name}");
+        assert_eq!(damage(line, true), (vec![format!("{rule} corrupt 3 1")], 0), "{name}");
         let torn = [line, b"\n"].concat();
-        let expect = vec!["REPAIR-2 repairable 2 0".to_owned(), format!("{rule} repairable 3 -")];
+        let expect = vec!["REPAIR-2 repairable 2 0".to_owned(), format!("{rule} repairable 3 1")];
         assert_eq!(damage(&torn, false), (expect, 1), "{name}");
     }
     // A last line without its end was never committed, even if it parses and ends a turn.
     let (findings, events) = damage(todo.as_bytes(), false);
-    assert_eq!((findings[1].as_str(), events), ("STORE-5 repairable 3 -", 1));
+    assert_eq!((findings[1].as_str(), events), ("STORE-5 repairable 3 1", 1));
     let (findings, _) = damage(b"{\"type\":\"turn/end\",\"seq\":1,\"time\":1,\"data\":{}}", false);
-    assert_eq!(findings[1], "STORE-5 repairable 3 -");
+    assert_eq!(findings[1], "STORE-5 repairable 3 1");
     // A carriage return before the end of the line is white space.
     let (findings, events) = damage(format!("{todo}\r\n").as_bytes(), false);
     assert_eq!((findings[1].as_str(), events), ("JSON-7 note 3 1", 2));
@@ -198,6 +198,8 @@ fn frames() {
     let (head, first, second) = (frame(&lines[0]), frame(&lines[1]), frame(&lines[2]));
     let whole = [&head[..], &first, &second].concat();
     let corrupt = |rule: &str, line: u64| (vec![format!("{rule} corrupt {line} -")], 0);
+    // Behind the header, damage carries the seq that was expected there.
+    let damaged = |line: u64| (vec![format!("CODEC-3 corrupt {line} {}", line - 2)], 0);
     assert_eq!(zstd_found(&whole), (vec![], 2));
     assert_eq!(zstd_found(&[&head[..], &frame(""), &first, &second].concat()), (vec![], 2));
     assert_eq!(zstd_found(b""), corrupt("STORE-1", 1));
@@ -211,17 +213,17 @@ fn frames() {
     for cut in 1..second.len() {
         let (findings, events) = zstd_found(&whole[..whole.len() - cut]);
         if events == 2 {
-            assert_eq!(findings, ["CODEC-3 repairable 4 -"], "{cut}");
+            assert_eq!(findings, ["CODEC-3 repairable 4 2"], "{cut}");
         } else {
             assert_eq!(
                 (findings, events),
-                (vec![open.clone(), "CODEC-3 repairable 3 -".to_owned()], 1),
+                (vec![open.clone(), "CODEC-3 repairable 3 1".to_owned()], 1),
                 "{cut}"
             );
         }
     }
-    assert_eq!(zstd_found(&[&whole[..], b"abc"].concat()), (vec!["CODEC-3 repairable 4 -".to_owned()], 2));
-    assert_eq!(zstd_found(&[&whole[..], b"abcd"].concat()), corrupt("CODEC-3", 4));
+    assert_eq!(zstd_found(&[&whole[..], b"abc"].concat()), (vec!["CODEC-3 repairable 4 2".to_owned()], 2));
+    assert_eq!(zstd_found(&[&whole[..], b"abcd"].concat()), damaged(4));
     // The torn frame does not stand at the end: something behind it was committed.
     let gap = [&head[..], &first[..first.len() - 5], &second].concat();
     assert_eq!(zstd_found(&gap).0.len(), 1);
@@ -229,9 +231,9 @@ fn frames() {
     let mut flipped = whole.clone();
     let last = flipped.len() - 1;
     flipped[last] ^= 1;
-    assert_eq!(zstd_found(&flipped), corrupt("CODEC-3", 3));
+    assert_eq!(zstd_found(&flipped), damaged(3));
     // Lines may not span frames, and inside a complete frame there is no torn tail.
     let (left, right) = lines[1].split_at(9);
-    assert_eq!(zstd_found(&[&head[..], &frame(left), &frame(right)].concat()), corrupt("CODEC-3", 2));
-    assert_eq!(zstd_found(&[&head[..], &frame("{\n")].concat()), corrupt("STORE-3", 2));
+    assert_eq!(zstd_found(&[&head[..], &frame(left), &frame(right)].concat()), damaged(2));
+    assert_eq!(zstd_found(&[&head[..], &frame("{\n")].concat()), (vec!["STORE-3 corrupt 2 0".to_owned()], 0));
 }
