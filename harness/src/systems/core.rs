@@ -37,8 +37,7 @@ impl System for Core {
     fn run(&mut self, case: &Case) -> Trace {
         match known(&case.dialect) {
             Some(dialect) => {
-                let mut world =
-                    World { dialect, sessions: BTreeMap::new(), faults: vec![] };
+                let mut world = World { dialect, sessions: BTreeMap::new(), faults: vec![] };
                 interpret(case, &mut world)
             }
             None => Trace::not_sent(case, &format!("the core has no dialect {:?}", case.dialect)),
