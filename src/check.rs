@@ -480,13 +480,13 @@ impl<'o> Checker<'o> {
         number: u64,
         ended: bool,
     ) -> Result<Flow, LimitError> {
-        if let Some(damage) = &self.damage {
+        if let Some(committed) = self.damage.as_ref().map(|damage| damage.committed) {
             // Whether the log is a tutorial is still open; a message with an id behind the damage decides it too.
             let undecided = self.identified == Some(false);
             if undecided && ended {
                 self.identify_line(scanner, bytes);
             }
-            if damage.committed {
+            if committed {
                 return Ok(if undecided { Flow::On } else { Flow::Stop });
             }
             if ended

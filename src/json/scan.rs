@@ -6,8 +6,8 @@
 use super::number::{self, Class};
 use super::text;
 use super::value::Value;
-use std::borrow::Cow;
 use crate::rule::{Rule, RuleSet};
+use std::borrow::Cow;
 
 /// A container's span in the text, and the index of the entry behind its last descendant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -360,10 +360,7 @@ fn repeated(keys: &mut [Key], text: &[u8]) -> Option<usize> {
         return names.windows(2).filter_map(twice).min();
     }
     keys.sort_unstable_by(|a, b| raw(a).cmp(raw(b)).then(a.start.cmp(&b.start)));
-    keys.windows(2)
-        .filter(|pair| raw(&pair[0]) == raw(&pair[1]))
-        .map(|pair| pair[1].start as usize - 1)
-        .min()
+    keys.windows(2).filter(|pair| raw(&pair[0]) == raw(&pair[1])).map(|pair| pair[1].start as usize - 1).min()
 }
 
 struct Pass<'a> {

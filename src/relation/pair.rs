@@ -282,7 +282,8 @@ impl Pairs {
                     None => self.stray = true,
                 }
                 (!wanted).then(|| {
-                    "the result does not stand behind the assistant message that requested its call".to_owned()
+                    "the result does not stand behind the assistant message that requested its call"
+                        .to_owned()
                 })
             }
             Fact::Other | Fact::Requests { .. } => {
@@ -392,7 +393,11 @@ impl Pairs {
         }
         let next = surface.next(ordinal).map(|next| surface.anchor(next));
         let next = next.filter(|anchor| self.groups.contains_key(anchor));
-        Ok([Some(GroupKey(front)), heads.then_some(GroupKey(Some(here))), next.map(|next| GroupKey(Some(next)))])
+        Ok([
+            Some(GroupKey(front)),
+            heads.then_some(GroupKey(Some(here))),
+            next.map(|next| GroupKey(Some(next))),
+        ])
     }
 
     /// Counts a group afresh, which ends in front of the anchor `end`; gives what it waits for. `own`: the calls are
