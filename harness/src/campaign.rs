@@ -123,7 +123,12 @@ impl Plan {
         };
         let judged = runner::run(&case, &mut *system, asked);
         Counted {
-            applied: judged.applied.iter().filter(|(_, times)| times.0 > 0).map(|(property, _)| property.id).collect(),
+            applied: judged
+                .applied
+                .iter()
+                .filter(|(_, times)| times.0 > 0)
+                .map(|(property, _)| property.id)
+                .collect(),
             labels: properties::labels(&case, &judged.trace),
             rule: case.rule.clone(),
             violation: judged.violation.map(|(property, violation)| (property.id, violation, case)),

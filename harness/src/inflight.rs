@@ -68,7 +68,8 @@ pub fn clear(folder: &Path, pid: u32) {
 
 /// Whether a process is there. Where that cannot be seen, it is taken to be gone unless it is this one.
 fn is_alive(pid: u32) -> bool {
-    pid == std::process::id() || (Path::new("/proc/self").exists() && Path::new(&format!("/proc/{pid}")).exists())
+    pid == std::process::id()
+        || (Path::new("/proc/self").exists() && Path::new(&format!("/proc/{pid}")).exists())
 }
 
 /// The blocks of processes that are gone, with their files, in order of their names.

@@ -176,7 +176,9 @@ impl Results {
 
     /// All failures with their property, in table order.
     pub fn failures(&self) -> impl Iterator<Item = (&str, &Failure)> {
-        self.properties.iter().flat_map(|counted| counted.failures.iter().map(|failure| (counted.id.as_str(), failure)))
+        self.properties
+            .iter()
+            .flat_map(|counted| counted.failures.iter().map(|failure| (counted.id.as_str(), failure)))
     }
 
     /// The stable JSON.

@@ -95,7 +95,8 @@ mod tests {
     #[test]
     fn the_mixing_is_fixed() {
         assert_eq!(Seed(0).of_case(0), Seed(mix(mix(STEP))));
-        let seeds: std::collections::BTreeSet<Seed> = (0..10_000).map(|index| Seed(7).of_case(index)).collect();
+        let seeds: std::collections::BTreeSet<Seed> =
+            (0..10_000).map(|index| Seed(7).of_case(index)).collect();
         assert_eq!(seeds.len(), 10_000);
     }
 }

@@ -26,7 +26,12 @@ struct Search<'f> {
 }
 
 /// Shrinks a case that fails. `fails` says whether a case still fails in the same way; at most `most` cases are run.
-pub fn shrink(case: &Case, most: u64, fails: &mut dyn FnMut(&Case) -> bool, stop: &dyn Fn() -> bool) -> Shrunk {
+pub fn shrink(
+    case: &Case,
+    most: u64,
+    fails: &mut dyn FnMut(&Case) -> bool,
+    stop: &dyn Fn() -> bool,
+) -> Shrunk {
     let mut search = Search { best: case.clone(), tried: 0, most, fails, stop };
     let mut finished = false;
     while !search.is_over() {
@@ -157,8 +162,20 @@ fn set(case: &mut Case, place: usize, texts: Vec<String>) {
 
 /// Members whose text means something to the contract.
 const MEANT: [&str; 14] = [
-    "id", "role", "kind", "type", "toolCallId", "callId", "provider", "model", "code", "compactionId", "target", "status",
-    "reason", "op",
+    "id",
+    "role",
+    "kind",
+    "type",
+    "toolCallId",
+    "callId",
+    "provider",
+    "model",
+    "code",
+    "compactionId",
+    "target",
+    "status",
+    "reason",
+    "op",
 ];
 
 /// The spans of string literals that are payload: values of members that mean nothing to the contract.
@@ -190,7 +207,10 @@ fn literals(text: &str) -> Vec<std::ops::Range<usize>> {
 fn plain(text: &str, which: Option<usize>) -> String {
     let mut out = text.to_owned();
     for (place, span) in literals(text).into_iter().enumerate().rev() {
-        if which.is_none_or(|which| which == place) && out.is_char_boundary(span.start) && out.is_char_boundary(span.end) {
+        if which.is_none_or(|which| which == place)
+            && out.is_char_boundary(span.start)
+            && out.is_char_boundary(span.end)
+        {
             out.replace_range(span, "a");
         }
     }
@@ -206,7 +226,10 @@ mod tests {
     fn payload_literals_are_found_and_others_are_not() {
         let text = r#"{"id":"m-1","content":[{"type":"text","text":"two \" words"}],"x":"long"}"#;
         assert_eq!(plain(text, None), r#"{"id":"m-1","content":[{"type":"text","text":"a"}],"x":"a"}"#);
-        assert_eq!(plain(text, Some(1)), r#"{"id":"m-1","content":[{"type":"text","text":"two \" words"}],"x":"a"}"#);
+        assert_eq!(
+            plain(text, Some(1)),
+            r#"{"id":"m-1","content":[{"type":"text","text":"two \" words"}],"x":"a"}"#
+        );
     }
 
     #[test]

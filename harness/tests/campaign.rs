@@ -74,8 +74,12 @@ fn every_property_has_a_chance_and_holds() {
             chances[place] += applied.0;
         }
     }
-    let idle: Vec<&str> =
-        TABLE.iter().zip(&chances).filter(|(_, times)| **times == 0).map(|(property, _)| property.id).collect();
+    let idle: Vec<&str> = TABLE
+        .iter()
+        .zip(&chances)
+        .filter(|(_, times)| **times == 0)
+        .map(|(property, _)| property.id)
+        .collect();
     assert!(idle.is_empty(), "never had a chance: {idle:?}");
 }
 
@@ -96,7 +100,8 @@ impl System for Forgetful {
         let mut forked = false;
         for (op, step) in case.ops.iter().zip(&mut trace.steps) {
             forked |= matches!(op.call, Call::Fork { .. });
-            let asked = op.call.name() == "header" && step.outcome.ok().is_some_and(|answer| answer != "null");
+            let asked =
+                op.call.name() == "header" && step.outcome.ok().is_some_and(|answer| answer != "null");
             if forked && asked {
                 step.outcome = Outcome::Ok("null".to_owned());
             }

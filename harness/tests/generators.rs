@@ -66,18 +66,30 @@ fn valid_cases_are_valid() {
                     _ => false,
                 };
                 assert!(fine, "case {index}, {name}, op {place}: {:?}\n{:#?}", step.outcome, op);
-                if let (Call::Dump { encoding: Encoding::Plain, .. }, Outcome::Ok(answer)) = (&op.call, &step.outcome) {
+                if let (Call::Dump { encoding: Encoding::Plain, .. }, Outcome::Ok(answer)) =
+                    (&op.call, &step.outcome)
+                {
                     let log = log_of(answer);
                     let report = model::check(&log, model::Dialect::DshV0, model::Mode::Strict);
-                    let bad: Vec<_> = report.findings.iter().filter(|finding| finding.rule != "REPAIR-2").collect();
-                    assert!(bad.is_empty(), "case {index}, {name}: {bad:?}\n{}", String::from_utf8_lossy(&log));
+                    let bad: Vec<_> =
+                        report.findings.iter().filter(|finding| finding.rule != "REPAIR-2").collect();
+                    assert!(
+                        bad.is_empty(),
+                        "case {index}, {name}: {bad:?}\n{}",
+                        String::from_utf8_lossy(&log)
+                    );
                     let report = foldproof::check::check(
                         foldproof::check::Input::Plain(Box::new(&log[..])),
                         &foldproof::check::Options::default(),
                     );
                     let findings = report.map(|report| report.findings.list).unwrap_or_default();
-                    let bad: Vec<_> = findings.iter().filter(|finding| finding.rule.id() != "REPAIR-2").collect();
-                    assert!(bad.is_empty(), "case {index}, {name}: {bad:?}\n{}", String::from_utf8_lossy(&log));
+                    let bad: Vec<_> =
+                        findings.iter().filter(|finding| finding.rule.id() != "REPAIR-2").collect();
+                    assert!(
+                        bad.is_empty(),
+                        "case {index}, {name}: {bad:?}\n{}",
+                        String::from_utf8_lossy(&log)
+                    );
                 }
             }
         }
@@ -129,7 +141,8 @@ fn any_bytes_make_a_case() {
         let mut bytes = vec![0; length * 7];
         stream.fill(&mut bytes);
         let case = bytes::case(&bytes);
-        let restores = case.ops.iter().filter(|op| matches!(&op.call, Call::Restore { log: LogSource::Bytes(_), .. }));
+        let restores =
+            case.ops.iter().filter(|op| matches!(&op.call, Call::Restore { log: LogSource::Bytes(_), .. }));
         assert!(restores.count() <= case.ops.len());
     }
 }

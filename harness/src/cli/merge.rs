@@ -37,14 +37,24 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     }
     let sum = merge::merge(results).map_err(|error| Failure::Told(error.to_string()))?;
     if args.output.exists() && !args.force {
-        return Err(Failure::Told(format!("{} is there already; --force overwrites it", args.output.display())));
+        return Err(Failure::Told(format!(
+            "{} is there already; --force overwrites it",
+            args.output.display()
+        )));
     }
     outputs::put(&args.output, &format!("{}\n", sum.to_json()))?;
     let mut out = std::io::stdout().lock();
     if global.json() {
         writeln!(out, "{}", sum.to_json())?;
     } else {
-        writeln!(out, "{} cases, {} failures, shard {}/{}", sum.cases, sum.failures().count(), sum.shard.0, sum.shard.1)?;
+        writeln!(
+            out,
+            "{} cases, {} failures, shard {}/{}",
+            sum.cases,
+            sum.failures().count(),
+            sum.shard.0,
+            sum.shard.1
+        )?;
     }
     Ok(verdict(&sum, false))
 }

@@ -31,7 +31,10 @@ impl Files {
         for path in [&self.json, &self.markdown, &self.junit, &self.sarif].into_iter().flatten() {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             if folder.is_some_and(|folder| !folder.is_dir()) {
-                return Err(Failure::Told(format!("cannot write {}: there is no such folder", path.display())));
+                return Err(Failure::Told(format!(
+                    "cannot write {}: there is no such folder",
+                    path.display()
+                )));
             }
         }
         Ok(())
@@ -52,7 +55,8 @@ impl Files {
 
 /// Writes a file.
 pub fn put(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::Told(format!("cannot write {}: {error}", path.display())))
+    std::fs::write(path, text)
+        .map_err(|error| Failure::Told(format!("cannot write {}: {error}", path.display())))
 }
 
 fn markdown(results: &Results) -> String {

@@ -144,7 +144,9 @@ pub fn human(results: &Results, cases: &[Case], took: Duration, corpus: &Path) -
         }
         let _ = writeln!(out, "  foldproof replay {}", failure.case);
     }
-    if results.failures().next().is_none() && results.properties.iter().any(|one| one.status == Outcome::Passed) {
+    if results.failures().next().is_none()
+        && results.properties.iter().any(|one| one.status == Outcome::Passed)
+    {
         let _ = writeln!(out, "\nno property was falsified");
     }
     if let Some((_, first)) = results.failures().next() {
@@ -174,14 +176,22 @@ fn words(op: &Op) -> String {
     let session = &op.session;
     match &op.call {
         Call::Append(append) => {
-            let data = append.data.as_plain().map(|data| String::from_utf8_lossy(data).into_owned()).unwrap_or_default();
+            let data = append
+                .data
+                .as_plain()
+                .map(|data| String::from_utf8_lossy(data).into_owned())
+                .unwrap_or_default();
             let how = match &append.surface_op {
                 Some(SurfaceOp::Replace { start, end }) => format!(" replacing {start:?} to {end:?}"),
                 Some(SurfaceOp::Append) => " at the tail".to_owned(),
                 Some(SurfaceOp::Text(text)) => format!(" with surfaceOp {text:?}"),
                 None => String::new(),
             };
-            format!("{session}: append {}{how} {}", append.kind, cut(&data).chars().take(120).collect::<String>())
+            format!(
+                "{session}: append {}{how} {}",
+                append.kind,
+                cut(&data).chars().take(120).collect::<String>()
+            )
         }
         Call::Fork { boundary, child } => match boundary {
             Some(boundary) => format!("{session}: fork as {child} up to {boundary:?}"),

@@ -207,7 +207,9 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     for glob in &args.property {
         let found = campaign::matching(glob);
         if found.is_empty() {
-            return Err(Failure::Told(format!("no property is called {glob}; `foldproof test --list` shows them")));
+            return Err(Failure::Told(format!(
+                "no property is called {glob}; `foldproof test --list` shows them"
+            )));
         }
         properties.extend(found);
     }
@@ -240,7 +242,8 @@ fn seeds(path: &Path) -> Result<Vec<Case>, Failure> {
     let failed = |error: io::Error| Failure::Told(format!("cannot read {}: {error}", path.display()));
     let log = std::fs::read(path).map_err(failed)?;
     let mut cases = vec![import(&log, None)];
-    let ends: Vec<usize> = log.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
+    let ends: Vec<usize> =
+        log.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
     // Only a plain log can be cut between lines.
     if log.first() == Some(&b'{') {
         for part in 1..8 {
@@ -259,7 +262,11 @@ fn list(global: &Global) -> Result<Exit, Failure> {
             .iter()
             .map(|property| serde_json::json!({ "id": property.id, "rules": property.rules, "law": property.law }))
             .collect();
-        writeln!(out, "{}", serde_json::json!({ "foldproof": 1, "properties": properties, "labels": LABELS }))?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::json!({ "foldproof": 1, "properties": properties, "labels": LABELS })
+        )?;
     } else {
         for property in TABLE {
             writeln!(out, "{:28} {}\n{:28} {}", property.id, property.law, "", property.rules.join(", "))?;
@@ -279,7 +286,8 @@ fn replay(args: &Args, plan: &Plan) -> Result<(u64, u64), Failure> {
         }
         let mut system = plan.kind.make();
         let pinned: Vec<String> = saved.case.property.iter().cloned().collect();
-        let asked = if pinned.is_empty() { crate::runner::Asked::All } else { crate::runner::Asked::Only(&pinned) };
+        let asked =
+            if pinned.is_empty() { crate::runner::Asked::All } else { crate::runner::Asked::Only(&pinned) };
         let judged = crate::runner::run(&saved.case, &mut *system, asked);
         run += 1;
         if let Some((property, violation)) = judged.violation {
@@ -299,14 +307,21 @@ fn replay(args: &Args, plan: &Plan) -> Result<(u64, u64), Failure> {
 /// Blocks whose process is gone: each is run again in children, case by case, and the case that ends its child is saved.
 fn recover(folder: &Path, plan: &Plan, corpus: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut saved = vec![];
-    let this = std::env::current_exe().map_err(|error| Failure::Told(format!("cannot find this program: {error}")))?;
+    let this = std::env::current_exe()
+        .map_err(|error| Failure::Told(format!("cannot find this program: {error}")))?;
     for (file, block) in inflight::left_behind(folder) {
         say(format_args!(
             "process {} ended inside cases {}..{} of seed {}: running them again one by one",
             block.pid, block.from, block.to, block.seed
         ));
         let system = if block.system == "model" { Kind::Model } else { Kind::Core };
-        let old = Plan { seed: block.seed, max_size: block.max_size as usize, kind: system, from: vec![], ..plan.clone() };
+        let old = Plan {
+            seed: block.seed,
+            max_size: block.max_size as usize,
+            kind: system,
+            from: vec![],
+            ..plan.clone()
+        };
         for index in block.from..block.to {
             if interrupt::requested() {
                 return Ok(saved);

@@ -12,7 +12,8 @@ pub fn event(rule: &str, seq: u64, dice: &mut Dice<'_>) -> String {
     let head = format!("\"type\":\"session/title\",\"seq\":{seq}");
     match rule {
         "ENV-1" => {
-            let more = dice.pick(&["\"id\":1", "\"kind\":\"x\"", "\"Data\":0", "\"\":0", "\"ignoreable\":true"]);
+            let more =
+                dice.pick(&["\"id\":1", "\"kind\":\"x\"", "\"Data\":0", "\"\":0", "\"ignoreable\":true"]);
             format!("{{{head},\"time\":1,\"data\":{{}},{more}}}")
         }
         "ENV-2" => match dice.below(6) {
@@ -24,7 +25,8 @@ pub fn event(rule: &str, seq: u64, dice: &mut Dice<'_>) -> String {
             _ => format!("{{{head},\"time\":9007199254740992,\"data\":0}}"),
         },
         "ENV-3" => {
-            let wrong = if dice.chance(128) { seq + 1 } else { seq.saturating_sub(1).max(u64::from(seq == 0)) };
+            let wrong =
+                if dice.chance(128) { seq + 1 } else { seq.saturating_sub(1).max(u64::from(seq == 0)) };
             format!("{{\"type\":\"session/title\",\"seq\":{wrong},\"time\":1,\"data\":0}}")
         }
         "VOCAB-3" => {
@@ -73,7 +75,11 @@ pub fn stored(r: &mut Resolver, at: usize, rule: &'static str, dice: &mut Dice<'
     let header = Line::header(&track, &r.values, dice).0;
     let header = match rule {
         "STORE-1" => broken_header(&header, dice),
-        "STORE-2" => header.replacen("\"version\":0", dice.pick(&["\"version\":1", "\"version\":-1", "\"version\":0.5"]), 1),
+        "STORE-2" => header.replacen(
+            "\"version\":0",
+            dice.pick(&["\"version\":1", "\"version\":-1", "\"version\":0.5"]),
+            1,
+        ),
         _ => header,
     };
     // What is damaged is damaged for good only in front of a turn's end.
@@ -85,7 +91,8 @@ pub fn stored(r: &mut Resolver, at: usize, rule: &'static str, dice: &mut Dice<'
             lines.extend([bad, Line(end)]);
         }
         "STORE-4" => {
-            let bad = format!("{{\"type\":\"session/title\",\"seq\":{next},\"time\":1,\"data\":\"\u{fffd}\"}}");
+            let bad =
+                format!("{{\"type\":\"session/title\",\"seq\":{next},\"time\":1,\"data\":\"\u{fffd}\"}}");
             lines.extend([Line(bad), Line(end)]);
         }
         _ => {}
@@ -124,7 +131,11 @@ fn broken_header(header: &str, dice: &mut Dice<'_>) -> String {
     match dice.below(8) {
         0 => String::new(),
         1 => "{}".to_owned(),
-        2 => header.replacen("\"session\"", "\"sessions\"", 1).replacen("\"version\":0", "\"version\":\"0\"", 1),
+        2 => header.replacen("\"session\"", "\"sessions\"", 1).replacen(
+            "\"version\":0",
+            "\"version\":\"0\"",
+            1,
+        ),
         3 => without(",\"createdAt\""),
         4 => without(",\"delegationDepth\""),
         5 => header.replacen('{', "{\"approvalPolicy\":\"never\",", 1),

@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 /// The rules that faults break.
 pub const RULES: [&str; 26] = [
-    "JSON-1", "JSON-2", "JSON-3", "JSON-5", "JSON-6", "SHAPE-1", "SHAPE-2", "SHAPE-3", "SHAPE-4", "SHAPE-7", "SHAPE-8",
-    "SURF-1", "SURF-2", "SURF-3", "SURF-5", "SURF-6", "SURF-7", "VOCAB-3", "ENV-1", "ENV-2", "ENV-3", "STORE-1",
-    "STORE-2", "STORE-3", "STORE-4", "STORE-6",
+    "JSON-1", "JSON-2", "JSON-3", "JSON-5", "JSON-6", "SHAPE-1", "SHAPE-2", "SHAPE-3", "SHAPE-4", "SHAPE-7",
+    "SHAPE-8", "SURF-1", "SURF-2", "SURF-3", "SURF-5", "SURF-6", "SURF-7", "VOCAB-3", "ENV-1", "ENV-2",
+    "ENV-3", "STORE-1", "STORE-2", "STORE-3", "STORE-4", "STORE-6",
 ];
 
 /// Rules that only a log can break, beside those above.
@@ -69,7 +69,8 @@ fn value(r: &mut Resolver, at: usize, rule: &'static str, dice: &mut Dice<'_>) {
     let around = dice.pick(&["{\"x\":%}", "{\"a\":[0,%]}", "[{\"q\":{\"__proto__\":%}}]"]);
     let payload = around.replace('%', bad);
     if dice.chance(96) {
-        let message = "{\"id\":\"f1\",\"role\":\"user\",\"content\":[],\"source\":{\"kind\":\"user\"},\"x\":%}";
+        let message =
+            "{\"id\":\"f1\",\"role\":\"user\",\"content\":[],\"source\":{\"kind\":\"user\"},\"x\":%}";
         let mut append = draft(r, "user/message", message.replace('%', &payload));
         append.surface_op = Some(SurfaceOp::Append);
         return refused(r, at, rule, append);
@@ -104,12 +105,24 @@ const SHAPE_2: [&str; 4] = [
 ];
 
 const SHAPE_3: [(&str, &str); 6] = [
-    ("{\"kind\":\"tool\",\"callId\":\"c\"}", "[{\"type\":\"tool-result\",\"toolCallId\":\"d\",\"content\":[]}]"),
+    (
+        "{\"kind\":\"tool\",\"callId\":\"c\"}",
+        "[{\"type\":\"tool-result\",\"toolCallId\":\"d\",\"content\":[]}]",
+    ),
     ("{\"kind\":\"tool\",\"callId\":\"c\"}", "[]"),
     ("{\"kind\":\"tool\",\"callId\":\"c\"}", "[{\"type\":\"text\",\"toolCallId\":\"c\",\"content\":[]}]"),
-    ("{\"kind\":\"tool\",\"callId\":\"c\"}", "[{\"type\":\"tool-result\",\"toolCallId\":\"c\",\"content\":\"x\"}]"),
-    ("{\"kind\":\"tool\",\"callId\":\"\"}", "[{\"type\":\"tool-result\",\"toolCallId\":\"\",\"content\":[]}]"),
-    ("{\"kind\":\"user\",\"callId\":\"c\"}", "[{\"type\":\"tool-result\",\"toolCallId\":\"c\",\"content\":[]}]"),
+    (
+        "{\"kind\":\"tool\",\"callId\":\"c\"}",
+        "[{\"type\":\"tool-result\",\"toolCallId\":\"c\",\"content\":\"x\"}]",
+    ),
+    (
+        "{\"kind\":\"tool\",\"callId\":\"\"}",
+        "[{\"type\":\"tool-result\",\"toolCallId\":\"\",\"content\":[]}]",
+    ),
+    (
+        "{\"kind\":\"user\",\"callId\":\"c\"}",
+        "[{\"type\":\"tool-result\",\"toolCallId\":\"c\",\"content\":[]}]",
+    ),
 ];
 
 const SHAPE_4: [&str; 7] = [
@@ -139,7 +152,10 @@ const SHAPE_8: [(&str, &str); 5] = [
 const RETIRED: [(&str, &str); 3] = [
     ("request/header-delta", "{}"),
     ("mode/set", "{\"mode\":\"plan\"}"),
-    ("request/header", "{\"header\":{\"config\":{\"provider\":\"p\",\"model\":\"m\"}},\"reason\":\"fallback\"}"),
+    (
+        "request/header",
+        "{\"header\":{\"config\":{\"provider\":\"p\",\"model\":\"m\"}},\"reason\":\"fallback\"}",
+    ),
 ];
 
 /// A message, header or turn of a shape that the contract does not have.
@@ -148,15 +164,19 @@ fn shape(r: &mut Resolver, at: usize, rule: &'static str, dice: &mut Dice<'_>) {
         "SHAPE-1" => pair(dice.pick(&SHAPE_1)),
         "SHAPE-2" => {
             let source = dice.pick(&SHAPE_2);
-            let message = format!("{{\"id\":\"f\",\"role\":\"assistant\",\"content\":[],\"source\":{source}}}");
+            let message =
+                format!("{{\"id\":\"f\",\"role\":\"assistant\",\"content\":[],\"source\":{source}}}");
             ("assistant/message", format!("{{\"turn\":1,\"step\":1,\"message\":{message}}}"))
         }
         "SHAPE-3" => {
             let (source, content) = dice.pick(&SHAPE_3);
-            let message = format!("{{\"id\":\"f\",\"role\":\"user\",\"content\":{content},\"source\":{source}}}");
+            let message =
+                format!("{{\"id\":\"f\",\"role\":\"user\",\"content\":{content},\"source\":{source}}}");
             ("tool/result", format!("{{\"turn\":1,\"step\":1,\"message\":{message}}}"))
         }
-        "SHAPE-4" => ("request/header", format!("{{\"header\":{},\"reason\":\"change\"}}", dice.pick(&SHAPE_4))),
+        "SHAPE-4" => {
+            ("request/header", format!("{{\"header\":{},\"reason\":\"change\"}}", dice.pick(&SHAPE_4)))
+        }
         "SHAPE-7" => pair(dice.pick(&SHAPE_7)),
         "SHAPE-8" => pair(dice.pick(&SHAPE_8)),
         _ => pair(dice.pick(&RETIRED)),
@@ -197,15 +217,31 @@ fn surface(r: &mut Resolver, at: usize, rule: &'static str, dice: &mut Dice<'_>)
         },
         "SURF-2" => {
             let wrong = dice.pick(&[
-                "\"prepend\"", "null", "{\"op\":\"replace\",\"start\":-1,\"end\":0}", "{\"op\":\"append\"}", "\"Append\"",
-                "{\"op\":\"replace\",\"start\":0}", "{\"op\":\"replace\",\"start\":0,\"end\":0,\"note\":1}",
-                "{\"op\":\"replace\",\"start\":0.5,\"end\":1}", "[\"replace\",0,0]",
+                "\"prepend\"",
+                "null",
+                "{\"op\":\"replace\",\"start\":-1,\"end\":0}",
+                "{\"op\":\"append\"}",
+                "\"Append\"",
+                "{\"op\":\"replace\",\"start\":0}",
+                "{\"op\":\"replace\",\"start\":0,\"end\":0,\"note\":1}",
+                "{\"op\":\"replace\",\"start\":0.5,\"end\":1}",
+                "[\"replace\",0,0]",
             ]);
             append.surface_op = Some(SurfaceOp::Text(text(wrong)));
         }
         "SURF-3" => {
             let own = format!("[{length}]");
-            let wrong = dice.pick(&["[]", &own, "[-1]", "[0.5]", "null", "{}", "[null]", "[\"0\"]", "[9007199254740992]"]);
+            let wrong = dice.pick(&[
+                "[]",
+                &own,
+                "[-1]",
+                "[0.5]",
+                "null",
+                "{}",
+                "[null]",
+                "[\"0\"]",
+                "[9007199254740992]",
+            ]);
             append.sources = Some(Sources::Text(text(wrong)));
             if length > 0 && dice.chance(48) {
                 append.sources = Some(Sources::Text(text("[0,0]")));
@@ -226,7 +262,8 @@ fn surface(r: &mut Resolver, at: usize, rule: &'static str, dice: &mut Dice<'_>)
                 _ => (gone.clone(), gone),
             };
             append.surface_op = Some(SurfaceOp::Replace { start, end });
-            append.sources = Some(Sources::Seqs(r.names(at, nodes.iter().copied()))).filter(|_| !nodes.is_empty());
+            append.sources =
+                Some(Sources::Seqs(r.names(at, nodes.iter().copied()))).filter(|_| !nodes.is_empty());
         }
         "SURF-6" => {
             let start = dice.below(nodes.len());
@@ -235,7 +272,8 @@ fn surface(r: &mut Resolver, at: usize, rule: &'static str, dice: &mut Dice<'_>)
             cited.remove(dice.below(cited.len()));
             let (start, end) = (r.tracks[at].name(nodes[start]), r.tracks[at].name(nodes[end]));
             append.surface_op = Some(SurfaceOp::Replace { start, end });
-            append.sources = Some(Sources::Seqs(r.names(at, cited.iter().copied()))).filter(|_| !cited.is_empty());
+            append.sources =
+                Some(Sources::Seqs(r.names(at, cited.iter().copied()))).filter(|_| !cited.is_empty());
         }
         _ => {
             let which = dice.below(r.tracks[at].surface.len());

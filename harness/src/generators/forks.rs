@@ -24,7 +24,8 @@ pub fn fork(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
     let mut child = r.fresh();
     let refusable = !r.faulty && dice.chance(24);
     let anywhere = dice.below(track.events.len() + usize::from(refusable)) as u64;
-    let boundary = (dice.chance(128) || track.turn.is_some()).then_some(anywhere).filter(|_| !track.is_empty());
+    let boundary =
+        (dice.chance(128) || track.turn.is_some()).then_some(anywhere).filter(|_| !track.is_empty());
     let count = boundary.map_or(track.len(), |boundary| boundary + 1);
     let (boundary, count) = match boundary {
         // Back to where no turn is open, unless the refusal is wanted.
@@ -115,7 +116,8 @@ pub fn foreign(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
         }
         if dice.chance(64) {
             // Never ended by a newline, so it was never committed.
-            let torn = format!("{{\"type\":\"turn/start\",\"seq\":{},\"time\":1,\"data\":{{}}}}", track.len());
+            let torn =
+                format!("{{\"type\":\"turn/start\",\"seq\":{},\"time\":1,\"data\":{{}}}}", track.len());
             log.extend_from_slice(&torn.as_bytes()[..dice.within(1, torn.len())]);
         }
     }

@@ -72,7 +72,9 @@ pub fn call_id(r: &Resolver, taken: &[Inner], dice: &mut Dice<'_>) -> Inner {
     const IDS: [&str; 8] = ["c1", "c2", "c3", "call-4", "__proto__", "\\ud800", "0", "\u{2028}"];
     let limit = if dice.chance(r.values.hostile) { IDS.len() } else { 4 };
     let first = dice.below(limit);
-    let id = (0..IDS.len()).map(|next| IDS[(first + next) % IDS.len()]).find(|id| !taken.iter().any(|other| &**other == *id));
+    let id = (0..IDS.len())
+        .map(|next| IDS[(first + next) % IDS.len()])
+        .find(|id| !taken.iter().any(|other| &**other == *id));
     id.map_or_else(|| format!("c{}", 10 + taken.len()).into(), Into::into)
 }
 
@@ -110,7 +112,13 @@ pub fn reply(r: &mut Resolver, at: usize, what: Reply, dice: &mut Dice<'_>) {
 }
 
 /// The data of an assistant message.
-pub fn assistant(r: &mut Resolver, at: usize, content: &[String], interrupted: bool, dice: &mut Dice<'_>) -> String {
+pub fn assistant(
+    r: &mut Resolver,
+    at: usize,
+    content: &[String],
+    interrupted: bool,
+    dice: &mut Dice<'_>,
+) -> String {
     let id = r.id(dice);
     let place = place(r.tracks[at].turn, r.tracks[at].step);
     let extra = r.values.extra(dice, &["id", "role", "content", "source"]);
@@ -194,7 +202,13 @@ pub fn header(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) -> String {
     }
     if dice.chance(r.values.hostile) {
         // A config may name what the request has of its own; then the place is the config's (REQ-3).
-        config.push_str(dice.pick(&[",\"messages\":0", ",\"system\":null", ",\"tools\":{}", ",\"7\":1", ",\"stop\":[]"]));
+        config.push_str(dice.pick(&[
+            ",\"messages\":0",
+            ",\"system\":null",
+            ",\"tools\":{}",
+            ",\"7\":1",
+            ",\"stop\":[]",
+        ]));
     }
     config.push_str(&r.values.extra(dice, &["provider", "model", "messages", "system", "tools", "stop"]));
     let mut members = vec![format!("\"config\":{{{config}}}")];

@@ -76,7 +76,12 @@ pub fn end_turn(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
         if !interrupted {
             end_bracket(r, at);
         }
-        r.append(at, "turn/end", format!("{{\"turn\":{turn},\"reason\":{reason}}}"), What::TurnEnd(interrupted));
+        r.append(
+            at,
+            "turn/end",
+            format!("{{\"turn\":{turn},\"reason\":{reason}}}"),
+            What::TurnEnd(interrupted),
+        );
     }
 }
 
@@ -306,8 +311,18 @@ pub fn inbox(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
 }
 
 const EXTENSIONS: [&str; 12] = [
-    "session/title", "hook/invoked", "hook/result", "command/run", "command/done", "goal/change", "plan/mode",
-    "approval/asked", "subagent/descriptor", "tool/code-dispatch", "feedback/record", "team/task",
+    "session/title",
+    "hook/invoked",
+    "hook/result",
+    "command/run",
+    "command/done",
+    "goal/change",
+    "plan/mode",
+    "approval/asked",
+    "subagent/descriptor",
+    "tool/code-dispatch",
+    "feedback/record",
+    "team/task",
 ];
 
 /// An event of an extension, with any payload: it is log-only, whatever it holds.

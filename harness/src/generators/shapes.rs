@@ -25,9 +25,9 @@ pub enum Shape {
 }
 
 const WORDS: [&str; 32] = [
-    "the", "log", "is", "replayed", "and", "folded", "again", "from", "a", "file", "that", "nobody", "has", "read",
-    "茶館", "里", "人", "很多", "fn", "main()", "let", "x", "=", "42;", "retry", "after", "error", "with", "two", "words",
-    "über", "alles",
+    "the", "log", "is", "replayed", "and", "folded", "again", "from", "a", "file", "that", "nobody", "has",
+    "read", "茶館", "里", "人", "很多", "fn", "main()", "let", "x", "=", "42;", "retry", "after", "error",
+    "with", "two", "words", "über", "alles",
 ];
 
 struct Writer<'w> {
@@ -124,7 +124,11 @@ impl Writer<'_> {
             for step in 1..=1 + self.stream.below(4) {
                 self.step(turn, step)?;
             }
-            self.event("turn/end", &format!("{{\"turn\":{turn},\"reason\":{{\"kind\":\"completed\"}}}}"), "")?;
+            self.event(
+                "turn/end",
+                &format!("{{\"turn\":{turn},\"reason\":{{\"kind\":\"completed\"}}}}"),
+                "",
+            )?;
             if shape == Shape::Compact && turn.is_multiple_of(50) {
                 self.compact()?;
             }
@@ -140,7 +144,8 @@ impl Writer<'_> {
     fn deltas(&mut self, place: &str, kind: &str, index: u64, pieces: &[String]) -> io::Result<()> {
         let call = kind == "tool-call";
         if self.packed && pieces.len() >= 3 {
-            let gaps: Vec<String> = pieces[1..].iter().map(|_| (1 + self.stream.below(30)).to_string()).collect();
+            let gaps: Vec<String> =
+                pieces[1..].iter().map(|_| (1 + self.stream.below(30)).to_string()).collect();
             let quoted: Vec<String> = pieces.iter().map(|piece| format!("\"{piece}\"")).collect();
             let identity = if call { ",\"id\":\"call\",\"name\":\"read\"" } else { "" };
             let (seq, time, member) = (self.seq, self.time + 1, if call { "args" } else { "texts" });
@@ -178,7 +183,9 @@ impl Writer<'_> {
             let pieces = self.pieces(&text);
             self.deltas(&place, kind, index, &pieces)?;
             let block = match kind {
-                "tool-call" => format!("{{\"type\":\"tool-call\",\"id\":\"call\",\"name\":\"read\",\"arguments\":\"{text}\"}}"),
+                "tool-call" => format!(
+                    "{{\"type\":\"tool-call\",\"id\":\"call\",\"name\":\"read\",\"arguments\":\"{text}\"}}"
+                ),
                 _ => format!("{{\"type\":\"{kind}\",\"text\":\"{text}\"}}"),
             };
             self.chunk(&place, &format!("{{\"type\":\"block-end\",\"index\":{index},\"block\":{block}}}"))?;
@@ -303,10 +310,14 @@ mod tests {
 
     #[test]
     fn every_shape_passes_the_strict_check() {
-        for shape in [Shape::Plain, Shape::Packed, Shape::Prune, Shape::Compact, Shape::Scatter, Shape::Collapse] {
+        for shape in
+            [Shape::Plain, Shape::Packed, Shape::Prune, Shape::Compact, Shape::Scatter, Shape::Collapse]
+        {
             let size = if shape == Shape::Compact { 24_000 } else { 3_000 };
             let mut log = Vec::new();
-            let Ok(events) = write(shape, size, Seed(3), &mut log) else { panic!("{shape:?} was not written") };
+            let Ok(events) = write(shape, size, Seed(3), &mut log) else {
+                panic!("{shape:?} was not written")
+            };
             let options = Options { notes: true, ..Options::default() };
             match check(Input::Plain(Box::new(&log[..])), &options) {
                 Ok(report) => {

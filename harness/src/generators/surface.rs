@@ -27,7 +27,10 @@ fn span(r: &Resolver, at: usize, dice: &mut Dice<'_>) -> Option<Span> {
             let start = dice.below(last);
             (start, start + 1)
         }
-        5 => match cuts.windows(2).position(|cut| track.surface[cut[0]..cut[1]].iter().any(|node| node.replacement)) {
+        5 => match cuts
+            .windows(2)
+            .position(|cut| track.surface[cut[0]..cut[1]].iter().any(|node| node.replacement))
+        {
             Some(place) => (dice.within(0, place), dice.within(place + 1, last)),
             None => (0, 1),
         },
@@ -130,7 +133,9 @@ pub fn reword(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
         content.push(format!("{{\"type\":\"text\",\"text\":{}}}", r.values.text(dice)));
         for id in calls.iter() {
             let arguments = r.values.text(dice);
-            content.push(format!("{{\"type\":\"tool-call\",\"id\":\"{id}\",\"name\":\"read\",\"arguments\":{arguments}}}"));
+            content.push(format!(
+                "{{\"type\":\"tool-call\",\"id\":\"{id}\",\"name\":\"read\",\"arguments\":{arguments}}}"
+            ));
         }
     }
     let (op, sources) = replacing(r, at, &vec![seq], dice);
@@ -186,7 +191,8 @@ pub fn compact(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
     let Some(span) = span.filter(|_| !fails || dice.chance(128)) else {
         return sessions::end_bracket(r, at);
     };
-    let mut data = Template::from(format!("{{\"compactionId\":\"{}\",\"summary\":{},", bracket.id, r.values.text(dice)));
+    let mut data =
+        Template::from(format!("{{\"compactionId\":\"{}\",\"summary\":{},", bracket.id, r.values.text(dice)));
     shadowed(r, at, &span, &mut data);
     data.push(",\"provider\":\"orchid\",\"model\":\"orchid-2\"}");
     r.append(at, "compaction/summary", data, What::Announces);
@@ -194,7 +200,8 @@ pub fn compact(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
         return sessions::end_bracket(r, at);
     }
     let (op, sources) = replacing(r, at, &span, dice);
-    let source = format!("{{\"kind\":\"plugin\",\"plugin\":\"compaction\",\"compactionId\":\"{}\"}}", bracket.id);
+    let source =
+        format!("{{\"kind\":\"plugin\",\"plugin\":\"compaction\",\"compactionId\":\"{}\"}}", bracket.id);
     let data = messages::user(r, None, &source, dice);
     r.event(at, "user/message", data.into(), Some(op), Some(sources), whole(&span, Node::User));
     let turn = bracket.turn.map_or("null".to_owned(), |turn| turn.to_string());

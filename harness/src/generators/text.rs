@@ -14,9 +14,14 @@ pub struct Line(pub String);
 impl Line {
     /// The header of a session.
     pub fn header(track: &Track, values: &Values, dice: &mut Dice<'_>) -> Line {
-        let mut line = format!("{{\"type\":\"session\",\"version\":0,\"id\":\"{}\",\"createdAt\":7", track.handle);
+        let mut line =
+            format!("{{\"type\":\"session\",\"version\":0,\"id\":\"{}\",\"createdAt\":7", track.handle);
         if dice.chance(64) {
-            line.push_str(dice.pick(&[",\"cwd\":\"/work\"", ",\"cwd\":\"C:\\\\work\"", ",\"agentPreset\":\"build\""]));
+            line.push_str(dice.pick(&[
+                ",\"cwd\":\"/work\"",
+                ",\"cwd\":\"C:\\\\work\"",
+                ",\"agentPreset\":\"build\"",
+            ]));
         }
         if track.inherited > 0 {
             line.push_str(&format!(",\"parentSession\":\"elsewhere\",\"seedLength\":{}", track.inherited));
@@ -46,7 +51,8 @@ impl Places {
     }
 
     fn list(&self, names: &[Ref]) -> Option<String> {
-        let seqs: Option<Vec<String>> = names.iter().map(|name| self.of(name).map(|seq| seq.to_string())).collect();
+        let seqs: Option<Vec<String>> =
+            names.iter().map(|name| self.of(name).map(|seq| seq.to_string())).collect();
         seqs.map(|seqs| seqs.join(","))
     }
 
@@ -118,7 +124,9 @@ fn event(ops: &[Op], made: &Made, seq: u64, places: &Places, spaced: bool) -> Op
             _ => return None,
         },
         Ref::Seq(_) if matches!(made.what, What::EndSeed) => {
-            return Some(Line(format!("{{\"type\":\"session/end-seed\",\"seq\":{seq},\"time\":9,\"data\":{{}}}}")));
+            return Some(Line(format!(
+                "{{\"type\":\"session/end-seed\",\"seq\":{seq},\"time\":9,\"data\":{{}}}}"
+            )));
         }
         _ => return None,
     };

@@ -8,8 +8,16 @@ use std::rc::Rc;
 /// A projection, at the end, behind some event, or at a step's request.
 pub fn view(r: &mut Resolver, at: usize, dice: &mut Dice<'_>) {
     const VIEWS: [View; 10] = [
-        View::Messages, View::Messages, View::Messages, View::Surface, View::Request, View::Request, View::Transcript,
-        View::Header, View::Events, View::Inbox,
+        View::Messages,
+        View::Messages,
+        View::Messages,
+        View::Surface,
+        View::Request,
+        View::Request,
+        View::Transcript,
+        View::Header,
+        View::Events,
+        View::Inbox,
     ];
     let view = dice.pick(&VIEWS);
     let track = &r.tracks[at];

@@ -63,11 +63,7 @@ pub(crate) struct Built {
 
 impl<'a> Context<'a> {
     /// From a case, its trace, and the system that made it.
-    pub fn new(
-        case: &'a Case,
-        trace: &'a Trace,
-        system: &'a mut dyn System,
-    ) -> Context<'a> {
+    pub fn new(case: &'a Case, trace: &'a Trace, system: &'a mut dyn System) -> Context<'a> {
         let (sessions, epilogue) = (OnceCell::new(), OnceCell::new());
         Context { case, trace, model: OnceCell::new(), system: RefCell::new(system), sessions, epilogue }
     }

@@ -307,7 +307,8 @@ impl Track {
             What::Inbox(list, start, removed, inserted) => {
                 if seq >= self.inherited {
                     let inserted = inserted.iter().cloned();
-                    let gone: Vec<Inner> = self.inbox[*list].splice(*start..start + removed, inserted).collect();
+                    let gone: Vec<Inner> =
+                        self.inbox[*list].splice(*start..start + removed, inserted).collect();
                     self.claimed.extend(gone);
                 }
             }
