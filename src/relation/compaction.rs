@@ -33,6 +33,8 @@ struct Prune {
     shadowed: Option<Vec<u64>>,
     /// Closers of an interrupted turn stand behind it; what follows decides whether its process is gone.
     closing: bool,
+    /// The end of a step is among them.
+    step_ended: bool,
 }
 
 #[derive(Debug)]
@@ -80,6 +82,7 @@ impl Compaction {
                     range: folded.event.field("shadowedRange").and_then(range),
                     shadowed: folded.event.field("shadowedSeqs").and_then(seqs),
                     closing: false,
+                    step_ended: false,
                 });
             }
             Role::Surface(_) if folded.is_replace() && folded.part() == Some(Part::Input) => {
@@ -250,10 +253,11 @@ impl Compaction {
     fn behind_prune(&mut self, folded: &Folded<'_>, sink: &mut Sink<'_>) {
         let Some(prune) = &mut self.prune else { return };
         match folded.event.role {
-            Role::EndSeed => self.prune = None,
+            Role::EndSeed if !prune.closing => self.prune = None,
             Role::TurnEnd if is_interrupted(folded) => self.prune = None,
-            Role::StepEnd => prune.closing = true,
-            Role::Surface(_) if is_synthetic(folded) => prune.closing = true,
+            // Results first, then one end of the step: that is the order in which a repair closes.
+            Role::StepEnd if !prune.step_ended => (prune.closing, prune.step_ended) = (true, true),
+            Role::Surface(_) if !prune.step_ended && is_synthetic(folded) => prune.closing = true,
             _ => {
                 let Some(prune) = self.prune.take() else { return };
                 let text = if !folded.is_replace() {

@@ -324,16 +324,9 @@ impl Pairs {
     ) -> Result<(), LimitError> {
         let surface = folded.admission.surface();
         let shadowed = folded.admission.shadowed();
-        let again = self.requested(&self.facts[ordinal as usize]);
-        let waits = |key: &Digest| self.unanswered.contains_key(key) && !again.contains(key);
-        let shadows_waiting = shadowed.iter().any(|shadowed| match &self.facts[*shadowed as usize] {
-            fact @ Fact::Requests { calls, .. } if self.in_open_step(fact) => {
-                self.calls[calls.start as usize..calls.end as usize].iter().any(waits)
-            }
-            _ => false,
-        });
-        let mut breach =
-            shadows_waiting.then(|| "the replace shadows a call that is still unanswered".to_owned());
+        let mut breach = self
+            .hides_waiting(surface, ordinal, shadowed)?
+            .then(|| "the replace shadows a call that is still unanswered".to_owned());
         let last = self.groups.keys().next_back().copied();
         let touched = self.regroup(surface, ordinal, shadowed, last)?;
         for anchor in touched.into_iter().flatten() {
@@ -345,6 +338,44 @@ impl Pairs {
             sink(Rule::Pair2, folded.place(folded.event.surface_op), text);
         }
         Ok(())
+    }
+
+    /// Whether a message of the open step leaves the surface while a call of it waits that the new node does not make
+    /// again. The groups are still those from before the replace.
+    fn hides_waiting(
+        &mut self,
+        surface: &Surface,
+        ordinal: Ordinal,
+        shadowed: &[Ordinal],
+    ) -> Result<bool, LimitError> {
+        let again = self.requested(&self.facts[ordinal as usize]);
+        let mut beyond = 0;
+        let mut hides = false;
+        for gone in shadowed {
+            let fact = &self.facts[*gone as usize];
+            let anchor = surface.anchor(*gone);
+            if !self.in_open_step(fact) || self.groups.get(&anchor).is_none_or(|group| group.unanswered == 0)
+            {
+                continue;
+            }
+            let mut waiting = self.requested(fact);
+            // The message goes away, so its calls are looked at once; results beside it may stay.
+            let mut free = waiting.len();
+            let end = self.groups.range(anchor + 1..).next().map_or(NONE, |(behind, _)| *behind);
+            for (_, result) in self.results.range(anchor..end) {
+                if let Fact::Answers(key) = &self.facts[*result as usize] {
+                    waiting.remove(key);
+                }
+                beyond += u64::from(free == 0);
+                free = free.saturating_sub(1);
+                if beyond > self.budget {
+                    break;
+                }
+            }
+            hides |= waiting.difference(&again).next().is_some();
+        }
+        self.spend(beyond)?;
+        Ok(hides)
     }
 
     /// Brings the groups up to date behind a replace; gives those that it touched, in surface order: the group of the
