@@ -32,7 +32,7 @@ struct Prune {
     range: Option<(u64, u64)>,
     shadowed: Option<Vec<u64>>,
     /// Closers of an interrupted turn stand behind it; what follows decides whether its process is gone.
-    closing: bool,
+    closing: Closing,
 }
 
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl Compaction {
                     place: folded.place(folded.event.kind),
                     range: folded.event.field("shadowedRange").and_then(range),
                     shadowed: folded.event.field("shadowedSeqs").and_then(seqs),
-                    closing: false,
+                    closing: Closing::No,
                 });
             }
             Role::Surface(_) if folded.is_replace() && folded.part() == Some(Part::Input) => {
@@ -250,15 +250,17 @@ impl Compaction {
     fn behind_prune(&mut self, folded: &Folded<'_>, sink: &mut Sink<'_>) {
         let Some(prune) = &mut self.prune else { return };
         match folded.event.role {
-            Role::EndSeed => self.prune = None,
+            Role::EndSeed if prune.closing == Closing::No => self.prune = None,
             Role::TurnEnd if is_interrupted(folded) => self.prune = None,
-            Role::StepEnd => prune.closing = true,
-            Role::Surface(_) if is_synthetic(folded) => prune.closing = true,
+            Role::StepEnd if prune.closing != Closing::Step => prune.closing = Closing::Step,
+            Role::Surface(_) if is_synthetic(folded) && prune.closing != Closing::Step => {
+                prune.closing = Closing::Results;
+            }
             _ => {
                 let Some(prune) = self.prune.take() else { return };
                 let text = if !folded.is_replace() {
                     format!("{PRUNE_ALONE}, found {}", folded.event.kind_name())
-                } else if prune.closing {
+                } else if prune.closing != Closing::No {
                     format!("{PRUNE_ALONE}, found a replace behind other events")
                 } else {
                     let nodes = shadowed(folded);
@@ -279,6 +281,14 @@ impl Compaction {
             }
         }
     }
+}
+
+/// How far recovery has come behind a prune: results, then the end of the step, then that of the turn (REPAIR-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    No,
+    Results,
+    Step,
 }
 
 fn is_interrupted(folded: &Folded<'_>) -> bool {
