@@ -1,7 +1,7 @@
 //! Lines of a log, streamed from a plain or compressed source through one reused buffer.
 
 use super::frames::{FrameError, Frames, Piece};
-use crate::limits::{Limit, LimitError, Limits};
+use crate::limits::{LINE_MOST, Limit, LimitError, Limits};
 use memchr::memchr;
 use std::io::{self, Read, Seek};
 
@@ -21,6 +21,8 @@ pub enum Item<'a> {
         number: u64,
         /// Whether its newline is there.
         ended: bool,
+        /// Whether it stands in a structurally complete frame.
+        sealed: bool,
     },
     /// A structurally complete frame ended.
     FrameEnd,
@@ -116,7 +118,7 @@ impl<'a> Lines<'a> {
     /// Bounds the line that reaches to `end` at least; how much of the source is buffered makes no difference.
     #[inline]
     fn bound(&self, end: usize) -> Result<(), LimitError> {
-        let bound = self.limits.line;
+        let bound = self.limits.line.min(LINE_MOST);
         if (end - self.from) as u64 > bound {
             return Err(LimitError { limit: Limit::Line, bound, line: self.number + 1 });
         }
@@ -154,7 +156,11 @@ impl<'a> Lines<'a> {
         self.from = next;
         self.searched = next;
         self.number += 1;
-        Item::Line { bytes: &self.buffer[start..end], number: self.number, ended }
+        let sealed = match &self.source {
+            Source::Plain(_) => false,
+            Source::Frames(frames) => frames.is_complete(),
+        };
+        Item::Line { bytes: &self.buffer[start..end], number: self.number, ended, sealed }
     }
 
     fn fill(&mut self) -> Result<Piece, FrameError> {
