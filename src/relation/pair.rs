@@ -400,6 +400,10 @@ impl Pairs {
         ])
     }
 
+    fn calls_something(&self, head: Ordinal) -> bool {
+        matches!(&self.facts[head as usize], Fact::Requests { calls, .. } if !calls.is_empty())
+    }
+
     /// Counts a group afresh, which ends in front of the anchor `end`; gives what it waits for. `own`: the calls are
     /// those of the event itself, so looking at them costs what the event says.
     fn recount(
@@ -408,12 +412,14 @@ impl Pairs {
         end: Ordinal,
         own: bool,
     ) -> Result<BTreeSet<Digest>, LimitError> {
-        if let Some(known) = group.and_then(|anchor| self.groups.get(&anchor))
+        // A group that calls nothing and holds no result has nothing to count. (One that calls something may just have
+        // lost its results.)
+        if let Some((anchor, known)) = group.and_then(|anchor| self.groups.get_key_value(&anchor))
             && !own
             && end == NONE
-            && known.unanswered == 0
+            && !self.calls_something(known.head)
             && !known.stray
-            && self.results.range(known.head..).next().is_none()
+            && self.results.range(*anchor..).next().is_none()
         {
             return Ok(BTreeSet::new());
         }
