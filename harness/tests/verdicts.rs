@@ -149,7 +149,7 @@ fn log(dice: &mut Dice) -> String {
 #[test]
 fn core_and_model_find_the_same() {
     let logs =
-        std::env::var("FOLDPROOF_VERDICT_LOGS").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000);
+        std::env::var("FOLDPROOF_VERDICT_LOGS").ok().and_then(|text| text.parse().ok()).unwrap_or(6_000);
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut found = std::collections::BTreeMap::<String, u64>::new();
     for number in 0..logs {
