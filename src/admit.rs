@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// What identifies the part of a tool result that a rewrite must keep (SURF-7).
 type Digest = [u8; 16];
 
+/// Nodes of a replace's span beyond the number of its sources that are counted for the message of SURF-6.
+const UNCITED: usize = 1024;
+
 /// The state that admission checks against: the surface and the next seq.
 #[derive(Clone, Debug)]
 pub struct Admission {
@@ -130,9 +133,7 @@ impl Admission {
     /// Checks an event in the order of SURF-8 and, when it passes, folds it. A failure changes nothing.
     #[inline]
     pub fn admit<'a>(&mut self, scan: &Scan<'a>, event: &Event<'a>) -> Result<Admitted<'a>, Violation> {
-        if let Some(fault) = scan.fault
-            && self.rules.has(fault.rule)
-        {
+        if let Some(fault) = scan.fault_of(self.rules) {
             return Err(Violation::new(fault.rule, fault.at, lossy(scan, fault.rule, fault.at)));
         }
         event.check_envelope(self.rules)?;
@@ -188,8 +189,11 @@ impl Admission {
         self.read_sources(surface, event, seq)?;
         self.shadowed.clear();
         if let Some(span) = span {
-            self.shadowed.extend(self.surface.span_nodes(span));
-            self.check_cover(event)?;
+            // A span with more nodes than sources has one that is not cited among the first of them, however long it
+            // is. An event that is refused must not cost what it would have shadowed.
+            let most = if self.rules.has(Rule::Surf6) { self.sorted.len() + UNCITED } else { usize::MAX };
+            self.shadowed.extend(self.surface.span_nodes(span).take(most));
+            self.check_cover(event, self.shadowed.len() == most)?;
         }
         let digest = match surface.part {
             Part::Result => Some(self.digest(surface, event, message)),
@@ -318,22 +322,23 @@ impl Admission {
         Ok(())
     }
 
-    /// SURF-6.
-    fn check_cover(&self, event: &Event<'_>) -> Result<(), Violation> {
+    /// SURF-6. `cut`: the span goes on behind the shadowed nodes that were collected.
+    fn check_cover(&self, event: &Event<'_>, cut: bool) -> Result<(), Violation> {
         if !self.rules.has(Rule::Surf6) {
             return Ok(());
         }
         let missing = |ordinal: &&Ordinal| self.sorted.binary_search(&self.surface.seq(**ordinal)).is_err();
         let Some(first) = self.shadowed.iter().find(missing) else { return Ok(()) };
         let count = self.shadowed.iter().filter(missing).count();
+        let least = if cut { "at least " } else { "" };
         let nodes = match self.shadowed.len() {
             1 => "1 node".to_owned(),
-            more => format!("{more} nodes"),
+            more => format!("{least}{more} nodes"),
         };
         let text = format!(
             "the replace shadows {nodes}, but sourceEventSeqs does not cite {}{}",
             self.surface.seq(*first),
-            if count > 1 { format!(" and {} more of them", count - 1) } else { String::new() }
+            if count > 1 { format!(" and {least}{} more of them", count - 1) } else { String::new() }
         );
         Err(Violation::new(Rule::Surf6, event.sources.or(event.surface_op).map_or(0, Value::at), text))
     }

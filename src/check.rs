@@ -13,13 +13,15 @@ use crate::dialect::{self, Dialect, Reading, Role};
 use crate::event::{Event, TypeId, UNLISTED, describe};
 use crate::finding::{Excerpt, Finding, Findings, Violation};
 use crate::json::{Scan, Scanner, Syntax, Value};
-use crate::limits::{EXCERPT, Limit, LimitError, Limits};
+use crate::limits::{EXCERPT, EXCERPT_BEYOND, EXCERPTS, FINDINGS, Limit, LimitError, Limits, READ_DEPTH};
 use crate::log::{Log, Recorder};
 use crate::relation::{Folded, Place, Relations};
 use crate::repair::Recovery;
 use crate::rule::{Class, Rule, RuleSet};
 use memchr::memchr;
 use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -164,8 +166,13 @@ fn run(input: Input<'_>, options: &Options, recorder: Option<Recorder>) -> Resul
     checker.recorder = recorder;
     loop {
         match lines.read()? {
-            Item::Line { bytes, number, ended } => {
+            Item::Line { bytes, number, ended, sealed } => {
                 if checker.line(bytes, number, ended).map_err(FrameError::Limit)? == Flow::Stop {
+                    break;
+                }
+                // There is no torn tail inside a complete frame, so nothing behind the damage can change what it is.
+                if sealed && checker.is_damaged() && checker.identified != Some(false) {
+                    checker.frame_end();
                     break;
                 }
             }
@@ -205,6 +212,8 @@ struct Checker<'o> {
     recovery: Recovery,
     header: Option<HeaderFacts>,
     inherited: Option<u64>,
+    /// Offset in the header of the member that says so.
+    inherited_at: usize,
     findings: Findings,
     /// A finding that makes all others void.
     fatal: Option<Finding>,
@@ -226,6 +235,27 @@ struct Checker<'o> {
     identified: Option<bool>,
     /// The last turn/start and the last prune with their file lines, where excerpts were asked for.
     kept: [Option<(u64, Excerpt)>; 2],
+    /// The last excerpt and its file line: findings in one line share it.
+    shared: RefCell<Option<(u64, Excerpt)>>,
+    /// Bytes that excerpts hold so far.
+    excerpted: Cell<usize>,
+}
+
+/// What the relations found in one line. A line can hold millions of breaches; those beyond what is kept are counted.
+#[derive(Default)]
+struct Breaches {
+    list: Vec<(Rule, Place, String)>,
+    more: BTreeMap<Rule, u64>,
+}
+
+impl Breaches {
+    fn add(&mut self, rule: Rule, place: Place, text: String) {
+        if self.list.len() < FINDINGS || self.list.iter().all(|(known, ..)| *known != rule) {
+            self.list.push((rule, place, text));
+        } else {
+            *self.more.entry(rule).or_default() += 1;
+        }
+    }
 }
 
 impl<'o> Checker<'o> {
@@ -241,6 +271,7 @@ impl<'o> Checker<'o> {
             recovery: Recovery::new(&dialect),
             header: None,
             inherited: None,
+            inherited_at: 0,
             findings: Findings::default(),
             fatal: None,
             unsupported: None,
@@ -256,6 +287,8 @@ impl<'o> Checker<'o> {
             recorder: None,
             identified: None,
             kept: [None, None],
+            shared: RefCell::new(None),
+            excerpted: Cell::new(0),
         };
         checker.use_dialect(dialect);
         checker
@@ -270,6 +303,25 @@ impl<'o> Checker<'o> {
         }
         self.relations = Relations::new(self.rules, 0);
         self.recovery = Recovery::new(&dialect);
+        self.scanner = self.new_scanner();
+    }
+
+    /// A scanner for the lines of the log. Where JSON-5 does not count, deeper values are looked into like any others.
+    fn new_scanner(&self) -> Scanner {
+        let indexed = if self.rules.has(Rule::Json5) { 0 } else { READ_DEPTH };
+        Scanner::indexing(self.options.limits.depth, indexed)
+    }
+
+    /// A line that nobody could look into to its end: only where JSON-5 does not refuse it first.
+    fn bound_depth(&self, scan: &Scan<'_>, line: u64) -> Result<(), LimitError> {
+        if scan.unindexed.is_some() && !self.rules.has(Rule::Json5) {
+            return Err(LimitError { limit: Limit::Depth, bound: READ_DEPTH, line });
+        }
+        Ok(())
+    }
+
+    fn is_damaged(&self) -> bool {
+        self.damage.is_some()
     }
 
     fn dialect(&self) -> &Arc<Dialect> {
@@ -284,7 +336,7 @@ impl<'o> Checker<'o> {
                 self.choose_dialect(bytes);
             }
             if self.dialect().header.is_some() {
-                return Ok(self.header(bytes, number, ended));
+                return self.header(bytes, number, ended);
             }
         }
         // The scanner's buffers are lent out while the rest of the checker changes.
@@ -321,10 +373,10 @@ impl<'o> Checker<'o> {
         }
     }
 
-    fn header(&mut self, bytes: &[u8], number: u64, ended: bool) -> Flow {
+    fn header(&mut self, bytes: &[u8], number: u64, ended: bool) -> Result<Flow, LimitError> {
         let dialect = Arc::clone(self.dialect());
-        let Some(spec) = &dialect.header else { return Flow::On };
-        let mut scanner = Scanner::new(self.options.limits.depth);
+        let Some(spec) = &dialect.header else { return Ok(Flow::On) };
+        let mut scanner = self.new_scanner();
         let outcome = match self.read_text(bytes) {
             Err(violation) => {
                 // A future version is named as such even where the rest of its header cannot be read.
@@ -343,10 +395,10 @@ impl<'o> Checker<'o> {
                         unparsable("the header", syntax)
                     }
                 })),
-                Ok(scan) => match self.as_released(&scan) {
+                Ok(scan) => match self.as_released(&scan, number)? {
                     None => self.read_header(spec, &dialect, &scan, ended),
                     Some(kept) => {
-                        let mut again = Scanner::new(self.options.limits.depth);
+                        let mut again = self.new_scanner();
                         match again.scan(&kept) {
                             Ok(scan) => self.read_header(spec, &dialect, &scan, ended),
                             Err(syntax) => {
@@ -357,14 +409,14 @@ impl<'o> Checker<'o> {
                 },
             },
         };
-        match outcome {
+        Ok(match outcome {
             Ok(()) => Flow::On,
             Err(violation) => {
                 let class = if violation.rule == Rule::Store2 { Class::Unsupported } else { Class::Corrupt };
                 self.fatal = Some(self.finding(violation, class, number, None, bytes));
                 Flow::Stop
             }
-        }
+        })
     }
 
     fn read_header(
@@ -392,8 +444,7 @@ impl<'o> Checker<'o> {
             let text = "expected the header line to end in a newline, found none: a header is written whole";
             return Err(Violation::new(Rule::Store1, scan.text().len(), text));
         }
-        if let Some(fault) = scan.fault
-            && self.rules.has(fault.rule)
+        if let Some(fault) = scan.fault_of(self.rules)
             && root.get("version").is_some_and(|version| version.as_double().is_some())
         {
             let text = format!("{}, in the header", lossy(scan, fault.rule, fault.at));
@@ -404,6 +455,7 @@ impl<'o> Checker<'o> {
             recorder.header(scan.text());
         }
         self.inherited = header::inherited(dialect, root);
+        self.inherited_at = header::inherited_at(dialect, root, scan.text());
         self.relations = Relations::new(self.rules, self.inherited.unwrap_or(0));
         if self.options.notes {
             for (name, value) in header::unknown(spec, root) {
@@ -428,9 +480,14 @@ impl<'o> Checker<'o> {
         number: u64,
         ended: bool,
     ) -> Result<Flow, LimitError> {
-        if let Some(damage) = &self.damage {
-            if damage.committed {
-                return Ok(Flow::Stop);
+        if let Some(committed) = self.damage.as_ref().map(|damage| damage.committed) {
+            // Whether the log is a tutorial is still open; a message with an id behind the damage decides it too.
+            let undecided = self.identified == Some(false);
+            if undecided && ended {
+                self.identify_line(scanner, bytes);
+            }
+            if committed {
+                return Ok(if undecided { Flow::On } else { Flow::Stop });
             }
             if ended
                 && is_turn_end(scanner, bytes)
@@ -466,8 +523,8 @@ impl<'o> Checker<'o> {
                 return Ok(Flow::On);
             }
         };
-        if let Some(kept) = self.as_released(&scan) {
-            let mut again = Scanner::new(self.options.limits.depth);
+        if let Some(kept) = self.as_released(&scan, number)? {
+            let mut again = self.new_scanner();
             if let Ok(scan) = again.scan(&kept) {
                 return self.scanned(&scan, number, bytes);
             }
@@ -477,13 +534,18 @@ impl<'o> Checker<'o> {
 
     /// A text with repeated keys, where those are not refused, as the released parser takes it: first place and last
     /// value.
-    fn as_released(&self, scan: &Scan<'_>) -> Option<Vec<u8>> {
+    fn as_released(&self, scan: &Scan<'_>, line: u64) -> Result<Option<Vec<u8>>, LimitError> {
+        self.bound_depth(scan, line)?;
         if !scan.irregular || self.rules.has(Rule::Json6) {
-            return None;
+            return Ok(None);
+        }
+        // A line that nests too deep is refused before anybody looks so far into it.
+        if scan.unindexed.is_some() {
+            return Ok(None);
         }
         let mut kept = Vec::with_capacity(scan.text().len());
         crate::json::print::canonical(scan.root(), &mut kept);
-        Some(kept)
+        Ok(Some(kept))
     }
 
     fn scanned(&mut self, scan: &Scan<'_>, number: u64, bytes: &[u8]) -> Result<Flow, LimitError> {
@@ -554,9 +616,9 @@ impl<'o> Checker<'o> {
                 self.spelling(scan, line, Some(admitted.seq));
                 let folded = Folded { event, admitted, admission: &self.admission, line };
                 self.recovery.fold(&folded);
-                let mut found: Vec<(Rule, Place, String)> = vec![];
+                let mut found = Breaches::default();
                 self.relations
-                    .fold(&folded, &mut |rule, place, text| found.push((rule, place, text)))
+                    .fold(&folded, &mut |rule, place, text| found.add(rule, place, text))
                     .map_err(|error| LimitError { line, ..error })?;
                 self.relate(found, bytes);
                 self.keep(event, line, bytes);
@@ -572,8 +634,8 @@ impl<'o> Checker<'o> {
         }
         let at = event.kind.map_or(0, Value::at);
         match event.role {
-            Role::TurnStart => self.kept[0] = Some((line, excerpt(bytes, at))),
-            Role::CompactionPrune => self.kept[1] = Some((line, excerpt(bytes, at))),
+            Role::TurnStart => self.kept[0] = Some((line, excerpt(bytes, at, EXCERPT))),
+            Role::CompactionPrune => self.kept[1] = Some((line, excerpt(bytes, at, EXCERPT))),
             _ => {}
         }
     }
@@ -583,8 +645,8 @@ impl<'o> Checker<'o> {
         self.kept.iter().flatten().find(|(kept, _)| *kept == line).map(|(_, excerpt)| excerpt.clone())
     }
 
-    fn relate(&mut self, found: Vec<(Rule, Place, String)>, bytes: &[u8]) {
-        for (rule, place, text) in found {
+    fn relate(&mut self, found: Breaches, bytes: &[u8]) {
+        for (rule, place, text) in found.list {
             // A prune is reported where it stands, which is a line before.
             let text_of_line: &[u8] = if place.line == self.lines { bytes } else { &[] };
             let violation = Violation::new(rule, place.at, text);
@@ -592,6 +654,9 @@ impl<'o> Checker<'o> {
                 self.finding(violation, rule.info().class, place.line, Some(place.seq), text_of_line);
             finding.excerpt = finding.excerpt.or_else(|| self.kept(place.line));
             self.findings.push(finding);
+        }
+        for (rule, count) in found.more {
+            self.findings.count(rule, rule.info().class, count);
         }
     }
 
@@ -615,9 +680,7 @@ impl<'o> Checker<'o> {
         if !self.folding || self.unsupported.is_some() {
             return Ok(Flow::On);
         }
-        if let Some(fault) = scan.fault
-            && self.rules.has(fault.rule)
-        {
+        if let Some(fault) = scan.fault_of(self.rules) {
             let text = lossy(scan, fault.rule, fault.at);
             let violation = Violation::new(fault.rule, fault.at, text);
             let finding = self.finding(violation, Class::Reject, line, Some(row.first), bytes);
@@ -635,8 +698,8 @@ impl<'o> Checker<'o> {
         }
         self.spelling(scan, line, Some(row.first));
         self.recovery.fold_row(&row);
-        let mut found = vec![];
-        self.relations.fold_row(&row, line, &mut |rule, place, text| found.push((rule, place, text)));
+        let mut found = Breaches::default();
+        self.relations.fold_row(&row, line, &mut |rule, place, text| found.add(rule, place, text));
         self.relate(found, bytes);
         Ok(Flow::On)
     }
@@ -658,6 +721,17 @@ impl<'o> Checker<'o> {
             && message.get("id").is_some()
         {
             self.identified = Some(true);
+        }
+    }
+
+    /// The same for a line behind damage, which nothing else looks into.
+    fn identify_line(&mut self, scanner: &mut Scanner, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        if let Ok(scan) = scanner.scan(text.as_bytes())
+            && scan.root().is_object()
+        {
+            let event = Event::read(scan.root(), self.admission.types(), UNLISTED);
+            self.identify(&event);
         }
     }
 
@@ -716,7 +790,7 @@ impl<'o> Checker<'o> {
                     "expected the first frame to hold exactly the header line, found {} lines",
                     self.lines
                 );
-                let line = self.lines.min(2);
+                let line = self.lines.clamp(1, 2);
                 let seq = (line > 1).then_some(0);
                 let finding =
                     self.finding(Violation::new(Rule::Codec3, 0, text), Class::Corrupt, line, seq, &[]);
@@ -784,9 +858,28 @@ impl<'o> Checker<'o> {
             Reading::Strict => None,
             Reading::Released(_) => self.dialect().rules.get(&rule).copied(),
         };
-        let excerpt = (self.options.excerpts && !bytes.is_empty()).then(|| excerpt(bytes, at));
+        let excerpt = (self.options.excerpts && !bytes.is_empty()).then(|| self.excerpt(bytes, line, at));
         let help = rule.info().help.to_owned();
         Finding { rule, class, line, column: at as u64 + 1, seq, message, help, stage, excerpt }
+    }
+
+    /// The line around a place of it. Thousands of findings can stand in one line, and share its text.
+    fn excerpt(&self, bytes: &[u8], line: u64, at: usize) -> Excerpt {
+        let mut shared = self.shared.borrow_mut();
+        if let Some((known, kept)) = &*shared
+            && *known == line
+            && at >= kept.from
+            && at <= kept.from + kept.text.len()
+            && (kept.text.len() == bytes.len() || at < kept.from + kept.text.len() * 3 / 4)
+            && (kept.from == 0 || at >= kept.from + kept.text.len() / 4)
+        {
+            return kept.clone();
+        }
+        let most = if self.excerpted.get() < EXCERPTS { EXCERPT } else { EXCERPT_BEYOND };
+        let part = excerpt(bytes, at, most);
+        self.excerpted.set(self.excerpted.get() + part.text.len());
+        *shared = Some((line, part.clone()));
+        part
     }
 
     fn finish(mut self, bytes: u64) -> Loaded {
@@ -822,9 +915,8 @@ impl<'o> Checker<'o> {
             let text =
                 format!("expected at least {inherited} events, as seedLength says, found {}", self.expected);
             let line = self.header.as_ref().map(|header| header.line.clone()).unwrap_or_default();
-            let at = memchr::memmem::find(&line, b"seedLength").map_or(0, |at| at - 1);
-            let finding =
-                self.finding(Violation::new(Rule::Store8, at, text), Class::Relation, 1, None, &line);
+            let violation = Violation::new(Rule::Store8, self.inherited_at, text);
+            let finding = self.finding(violation, Class::Relation, 1, None, &line);
             self.findings.push(finding);
         }
         if let Some(damage) = self.damage.take() {
@@ -890,13 +982,14 @@ fn bound_held(recorder: &Recorder, limits: &Limits, line: u64) -> Result<(), Lim
     Ok(())
 }
 
-/// The line, or the part of it around a place.
-fn excerpt(bytes: &[u8], at: usize) -> Excerpt {
-    if bytes.len() <= EXCERPT {
+/// The line, or the part of it around a place. Places near each other get the same part.
+fn excerpt(bytes: &[u8], at: usize, most: usize) -> Excerpt {
+    if bytes.len() <= most {
         return Excerpt { text: bytes.into(), from: 0 };
     }
-    let from = at.saturating_sub(EXCERPT / 2).min(bytes.len() - EXCERPT);
-    Excerpt { text: bytes[from..from + EXCERPT].into(), from }
+    let from = at.saturating_sub(most / 2) / (most / 4) * (most / 4);
+    let from = from.min(bytes.len() - most);
+    Excerpt { text: bytes[from..from + most].into(), from }
 }
 
 /// A line that is no JSON: blank lines and byte-order marks have their own rule.

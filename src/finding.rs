@@ -1,6 +1,8 @@
 //! A finding: a rule, where it was broken, what was expected and what was found.
 
+use crate::limits::FINDINGS;
 use crate::rule::{Class, Rule, Stage};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An event breaks a rule: what a check says before it knows in which line the event stands.
@@ -56,29 +58,35 @@ pub struct Excerpt {
 /// The result of checking one log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// In the order of the log, at most [`crate::limits::FINDINGS`].
+    /// In the order of the log, [`crate::limits::FINDINGS`] and behind them the first of every other rule and class.
     pub list: Vec<Finding>,
-    /// Findings beyond that many, which were counted only.
+    /// Findings beyond those, which were counted only.
     pub more: u64,
-    strongest: Option<Class>,
+    /// Of which rule and class there were how many, listed or not.
+    counts: BTreeMap<(Rule, Class), u64>,
 }
 
 impl Findings {
     /// Adds one.
     pub fn push(&mut self, finding: Finding) {
-        if finding.class > Class::Note || self.strongest.is_none() {
-            self.strongest = self.strongest.max(Some(finding.class));
-        }
-        if self.list.len() < crate::limits::FINDINGS {
+        let count = self.counts.entry((finding.rule, finding.class)).or_default();
+        *count += 1;
+        if self.list.len() < FINDINGS || *count == 1 {
             self.list.push(finding);
         } else {
             self.more += 1;
         }
     }
 
+    /// Counts more of what is listed already.
+    pub fn count(&mut self, rule: Rule, class: Class, count: u64) {
+        *self.counts.entry((rule, class)).or_default() += count;
+        self.more += count;
+    }
+
     /// The strongest class found.
     pub fn strongest(&self) -> Option<Class> {
-        self.strongest
+        self.counts.keys().map(|(_, class)| *class).max()
     }
 
     /// True when nothing was found.
@@ -86,9 +94,10 @@ impl Findings {
         self.list.is_empty()
     }
 
-    /// Keeps the findings for which `keep` holds.
-    pub fn retain(&mut self, keep: impl FnMut(&Finding) -> bool) {
-        self.list.retain(keep);
-        self.strongest = self.list.iter().map(|finding| finding.class).max();
+    /// Keeps the findings of the rules for which `keep` holds, also among those that were counted only.
+    pub fn retain(&mut self, mut keep: impl FnMut(Rule) -> bool) {
+        self.counts.retain(|(rule, _), _| keep(*rule));
+        self.list.retain(|finding| keep(finding.rule));
+        self.more = self.counts.values().sum::<u64>() - self.list.len() as u64;
     }
 }

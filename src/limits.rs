@@ -7,8 +7,13 @@ use std::fmt;
 
 /// Longest line, in bytes of decoded text without its newline.
 pub const LINE: u64 = 64 << 20;
+/// Longest line that any setting allows: offsets in a line take 32 bits, also in its canonical form, which can be five
+/// times as long (`1e20`).
+pub const LINE_MOST: u64 = 512 << 20;
 /// Deepest nesting of one line; the outermost value is depth 1 and exactly this depth passes (JSON-5).
 pub const DEPTH: u64 = 10_000;
+/// Deepest nesting of one line where JSON-5 does not count, as for the released reader, which has no such rule.
+pub const READ_DEPTH: u64 = 1 << 22;
 /// Most events of one log. Internally a seq takes 32 bits.
 pub const EVENTS: u64 = u32::MAX as u64 - 1;
 /// Most bytes that one compressed artifact may decode to.
@@ -21,6 +26,10 @@ pub const HELD: u64 = 16 << 30;
 pub const FINDINGS: usize = 10_000;
 /// Longest excerpt of a line that a finding carries, in bytes.
 pub const EXCERPT: usize = 256 << 10;
+/// Bytes of excerpts that one log's findings carry before they get shorter.
+pub const EXCERPTS: usize = 64 << 20;
+/// Longest excerpt from then on.
+pub const EXCERPT_BEYOND: usize = 4 << 10;
 /// Walking steps that re-checking call groups (PAIR-2) may take, for each event folded so far.
 pub const PAIR_STEPS: u64 = 256;
 /// Times the size of what lies behind an incomplete frame that the search for a later frame may decode (CODEC-3).
@@ -54,6 +63,8 @@ impl Default for Limits {
 pub enum Limit {
     /// `limit-line`
     Line,
+    /// `limit-depth`
+    Depth,
     /// `limit-events`
     Events,
     /// `limit-decoded`
@@ -71,6 +82,7 @@ impl Limit {
     pub fn id(self) -> &'static str {
         match self {
             Limit::Line => "limit-line",
+            Limit::Depth => "limit-depth",
             Limit::Events => "limit-events",
             Limit::Decoded => "limit-decoded",
             Limit::Frames => "limit-frames",
@@ -88,7 +100,7 @@ impl Limit {
             Limit::Decoded => Some("limit-decoded"),
             Limit::Frames => Some("limit-frames"),
             Limit::Held => Some("limit-held"),
-            Limit::Work => None,
+            Limit::Depth | Limit::Work => None,
         }
     }
 }
@@ -109,6 +121,7 @@ impl fmt::Display for LimitError {
         let bound = self.bound;
         match self.limit {
             Limit::Line => write!(f, "line {} is longer than {bound} bytes", self.line)?,
+            Limit::Depth => write!(f, "line {} nests deeper than {bound} values", self.line)?,
             Limit::Events => write!(f, "the log holds more than {bound} events")?,
             Limit::Decoded => write!(f, "the artifact decodes to more than {bound} bytes")?,
             Limit::Frames => write!(f, "the artifact holds more than {bound} compressed frames")?,

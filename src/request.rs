@@ -347,9 +347,9 @@ pub fn compare(text: &[u8], rebuilt: &Request) -> Result<(), Desync> {
             }
         }
     }
-    if let Some((name, _)) =
-        given.iter().find(|(name, _)| !rebuilt.members.iter().any(|(known, _)| known == name))
-    {
+    let known: std::collections::BTreeSet<&[u8]> =
+        rebuilt.members.iter().map(|(name, _)| &name[..]).collect();
+    if let Some((name, _)) = given.iter().find(|(name, _)| !known.contains(&name[..])) {
         let name = shown(name);
         return Err(Desync::Member { name, difference: Difference::Added });
     }
@@ -429,7 +429,11 @@ pub fn gate(state: &Gate<'_>, session: &str, request: &Request) -> Result<(), De
     let rebuilt = Request::new(header, history);
     for (place, (name, part)) in rebuilt.members.iter().enumerate() {
         let member = || shown(name);
-        let Some(found) = request.members.iter().position(|(known, _)| known == name) else {
+        // A request that is as it should be has every member in its place.
+        let in_place = request.members.get(place).is_some_and(|(known, _)| known == name);
+        let found =
+            if in_place { Some(place) } else { request.members.iter().position(|(known, _)| known == name) };
+        let Some(found) = found else {
             return Err(Desync::Member { name: member(), difference: Difference::Missing });
         };
         match (part, &request.members[found].1) {

@@ -5,11 +5,13 @@
 //! be taken out ([`Case::without`]) and what remains still means what it meant.
 
 mod inline;
+mod names;
 mod op;
 mod payload;
 mod read;
 mod refs;
 mod resolve;
+mod spot;
 mod tamper;
 mod write;
 
@@ -18,10 +20,10 @@ pub use op::{
     SurfaceOp, Tampering, View,
 };
 pub use payload::{Payload, Piece, Template};
-pub use read::CaseError;
 pub use refs::Ref;
 pub use resolve::resolve;
 pub(crate) use resolve::{dumped, elements, seq_of};
+pub use spot::CaseError;
 pub use tamper::tamper;
 
 /// The version of the case format that this build writes and reads.

@@ -295,6 +295,11 @@ impl<R: Read + Seek> Frames<R> {
         self.frames
     }
 
+    /// Whether what was decoded last lies in a structurally complete frame.
+    pub fn is_complete(&self) -> bool {
+        self.state != State::Torn
+    }
+
     /// Decodes a little more, appending to `out`.
     pub fn read(&mut self, out: &mut Vec<u8>) -> Result<Piece, FrameError> {
         match self.state {
@@ -379,7 +384,9 @@ impl<R: Read + Seek> Frames<R> {
     /// One decoder call up to `end`; nothing when the decoder fails.
     fn step(&mut self, end: Option<u64>, out: &mut Vec<u8>) -> Result<Option<Step>, FrameError> {
         let at = self.at;
-        let bytes = self.window.bytes(at, CHUNK)?;
+        // Of a small frame only its own bytes are wanted: asking for more would read the source again for each one.
+        let want = end.map_or(CHUNK, |end| CHUNK.min((end - at) as usize));
+        let bytes = self.window.bytes(at, want)?;
         let bytes = match end {
             Some(end) => &bytes[..bytes.len().min((end - at) as usize)],
             // A call that fails gives nothing, not even what came before the failure. So a torn frame goes in block by

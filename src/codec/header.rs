@@ -76,6 +76,17 @@ pub fn inherited(dialect: &Dialect, root: Value<'_>) -> Option<u64> {
     root.get(dialect.seed.length.as_deref()?)?.as_uint()
 }
 
+/// Offset of that member's name in the header line.
+pub(crate) fn inherited_at(dialect: &Dialect, root: Value<'_>, line: &[u8]) -> usize {
+    let named = |(key, _): &(crate::json::Str<'_>, Value<'_>)| {
+        dialect.seed.length.as_deref().is_some_and(|name| key.is(name))
+    };
+    let Some((key, value)) = root.members().find(named) else { return 0 };
+    // Between the name's closing quote and the value stand only a colon and spaces.
+    let quote = memchr::memrchr(b'"', &line[..value.at()]).unwrap_or(0);
+    quote.saturating_sub(key.raw().len() + 1)
+}
+
 fn fits(shape: &HeaderShape, value: Value<'_>) -> bool {
     let text = value.as_str();
     match shape {

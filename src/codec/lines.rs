@@ -1,12 +1,14 @@
 //! Lines of a log, streamed from a plain or compressed source through one reused buffer.
 
 use super::frames::{FrameError, Frames, Piece};
-use crate::limits::{Limit, LimitError, Limits};
+use crate::limits::{LINE_MOST, Limit, LimitError, Limits};
 use memchr::memchr;
 use std::io::{self, Read, Seek};
 
 /// Size of a read, and of the buffer while lines are shorter.
 const CHUNK: usize = 1 << 20;
+/// Bytes of the first read.
+const FIRST: usize = 1 << 14;
 
 /// What comes next from a stored log.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +21,8 @@ pub enum Item<'a> {
         number: u64,
         /// Whether its newline is there.
         ended: bool,
+        /// Whether it stands in a structurally complete frame.
+        sealed: bool,
     },
     /// A structurally complete frame ended.
     FrameEnd,
@@ -44,6 +48,8 @@ pub struct Lines<'a> {
     source: Source<'a>,
     limits: Limits,
     buffer: Vec<u8>,
+    /// Bytes of the next read: small logs do not pay for the zeroing of a large buffer.
+    step: usize,
     /// What is in `buffer` and was not given yet.
     from: usize,
     /// Up to here `buffer` was searched for a newline.
@@ -66,7 +72,17 @@ impl<'a> Lines<'a> {
     }
 
     fn new(source: Source<'a>, limits: Limits) -> Self {
-        Lines { source, limits, buffer: vec![], from: 0, searched: 0, number: 0, ending: None, read: 0 }
+        Lines {
+            source,
+            limits,
+            buffer: vec![],
+            step: FIRST,
+            from: 0,
+            searched: 0,
+            number: 0,
+            ending: None,
+            read: 0,
+        }
     }
 
     /// Whether lines come from frames.
@@ -102,7 +118,7 @@ impl<'a> Lines<'a> {
     /// Bounds the line that reaches to `end` at least; how much of the source is buffered makes no difference.
     #[inline]
     fn bound(&self, end: usize) -> Result<(), LimitError> {
-        let bound = self.limits.line;
+        let bound = self.limits.line.min(LINE_MOST);
         if (end - self.from) as u64 > bound {
             return Err(LimitError { limit: Limit::Line, bound, line: self.number + 1 });
         }
@@ -140,7 +156,11 @@ impl<'a> Lines<'a> {
         self.from = next;
         self.searched = next;
         self.number += 1;
-        Item::Line { bytes: &self.buffer[start..end], number: self.number, ended }
+        let sealed = match &self.source {
+            Source::Plain(_) => false,
+            Source::Frames(frames) => frames.is_complete(),
+        };
+        Item::Line { bytes: &self.buffer[start..end], number: self.number, ended, sealed }
     }
 
     fn fill(&mut self) -> Result<Piece, FrameError> {
@@ -155,7 +175,8 @@ impl<'a> Lines<'a> {
             Source::Frames(frames) => frames.read(&mut self.buffer)?,
             Source::Plain(source) => {
                 // A long line doubles the read, so that its bytes move a constant number of times.
-                self.buffer.resize(length + CHUNK.max(length), 0);
+                self.buffer.resize(length + self.step.max(length), 0);
+                self.step = CHUNK.min(self.step * 2);
                 let count = loop {
                     match source.read(&mut self.buffer[length..]) {
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -1,12 +1,13 @@
 //! One pass over a line: grammar, losslessness, canonical spelling, and an index of its containers.
 //!
-//! The grammar is checked to any depth without recursion: containers deeper than the configured depth cost one bit
-//! each. Containers within it get an entry in the index, from which [`Value`] walks the text.
+//! The grammar is checked to any depth without recursion. Containers get an entry in the index, from which [`Value`]
+//! walks the text; those deeper than anybody looks cost one bit each.
 
 use super::number::{self, Class};
 use super::text;
 use super::value::Value;
-use crate::rule::Rule;
+use crate::rule::{Rule, RuleSet};
+use std::borrow::Cow;
 
 /// A container's span in the text, and the index of the entry behind its last descendant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,10 +38,12 @@ pub struct Fault {
 #[derive(Debug)]
 pub struct Scanner {
     depth: usize,
+    /// How deep the index goes: at least as deep as nesting is allowed to.
+    indexed: usize,
     nodes: Vec<Node>,
     frames: Vec<Frame>,
     keys: Vec<Key>,
-    /// Kinds of the containers deeper than `depth`, one bit each: set for an object.
+    /// Kinds of the containers deeper than `indexed`, one bit each: set for an object.
     deep: Vec<u64>,
     deep_count: usize,
 }
@@ -62,6 +65,11 @@ struct Key {
 }
 
 const ARRAY: u32 = u32::MAX;
+/// The index goes as deep as this at least, however little depth is allowed: what reads envelopes, rows and shapes looks
+/// that far before anybody asks whether nesting is.
+const INDEXED: usize = 64;
+/// The rules that a line by itself can break, as [`Scan::faults`] counts them.
+const FAULTS: [Rule; 5] = [Rule::Json1, Rule::Json2, Rule::Json3, Rule::Json5, Rule::Json6];
 /// Objects with more keys than this are searched for repeated keys by sorting.
 const FEW_KEYS: usize = 12;
 
@@ -73,8 +81,12 @@ pub struct Scan<'a> {
     start: u32,
     /// The first place that is not lossless, if any.
     pub fault: Option<Fault>,
+    /// The first place of each kind of fault, in the order of [`FAULTS`].
+    faults: [Option<u32>; 5],
     /// The first place that is not spelled canonically (JSON-7), if any.
     pub spelling: Option<usize>,
+    /// The first container that the index does not reach. What stands there must not be looked into.
+    pub(crate) unindexed: Option<usize>,
     /// True when members would have to be reordered or dropped to make the text canonical.
     pub(crate) irregular: bool,
 }
@@ -88,6 +100,22 @@ impl<'a> Scan<'a> {
     /// The text.
     pub fn text(&self) -> &'a [u8] {
         self.text
+    }
+
+    /// The first place that breaks one of `rules`. Where a rule does not count, a fault behind it still does.
+    #[inline]
+    pub fn fault_of(&self, rules: RuleSet) -> Option<Fault> {
+        let first = self.fault?;
+        if rules.has(first.rule) {
+            return Some(first);
+        }
+        let counts = |(rule, at): (Rule, &Option<u32>)| Some(Fault { rule, at: (*at)? as usize });
+        FAULTS
+            .into_iter()
+            .zip(&self.faults)
+            .filter(|(rule, _)| rules.has(*rule))
+            .filter_map(counts)
+            .min_by_key(|fault| fault.at)
     }
 
     /// The scalar token at an offset, shortened for messages to people.
@@ -112,7 +140,15 @@ impl Scanner {
     /// `depth` bounds nesting (JSON-5).
     pub fn new(depth: u64) -> Self {
         let depth = usize::try_from(depth).unwrap_or(usize::MAX).max(1);
-        Scanner { depth, nodes: vec![], frames: vec![], keys: vec![], deep: vec![], deep_count: 0 }
+        let indexed = depth.max(INDEXED);
+        Scanner { depth, indexed, nodes: vec![], frames: vec![], keys: vec![], deep: vec![], deep_count: 0 }
+    }
+
+    /// A scanner whose lines may be looked into to the depth `indexed` although they nest deeper than `depth`.
+    pub(crate) fn indexing(depth: u64, indexed: u64) -> Self {
+        let scanner = Scanner::new(depth);
+        let indexed = usize::try_from(indexed).unwrap_or(usize::MAX).max(scanner.indexed);
+        Scanner { indexed, ..scanner }
     }
 
     /// Reads one JSON text. The caller has checked that it is UTF-8 and shorter than 4 GiB.
@@ -122,10 +158,18 @@ impl Scanner {
         self.frames.clear();
         self.keys.clear();
         self.deep_count = 0;
-        let mut pass = Pass { text, at: 0, fault: None, spelling: None, irregular: false };
+        let mut pass = Pass {
+            text,
+            at: 0,
+            fault: None,
+            faults: [None; 5],
+            spelling: None,
+            unindexed: None,
+            irregular: false,
+        };
         let start = self.run(&mut pass)?;
-        let Pass { fault, spelling, irregular, .. } = pass;
-        Ok(Scan { text, nodes: &self.nodes, start, fault, spelling, irregular })
+        let Pass { fault, faults, spelling, unindexed, irregular, .. } = pass;
+        Ok(Scan { text, nodes: &self.nodes, start, fault, faults, spelling, unindexed, irregular })
     }
 
     fn run(&mut self, pass: &mut Pass<'_>) -> Result<u32, Syntax> {
@@ -208,6 +252,9 @@ impl Scanner {
     fn open(&mut self, pass: &mut Pass<'_>, object: bool) {
         if self.frames.len() >= self.depth {
             pass.fault_at(Rule::Json5, pass.at);
+        }
+        if self.frames.len() >= self.indexed {
+            pass.unindexed.get_or_insert(pass.at);
             let (word, bit) = (self.deep_count / 64, self.deep_count % 64);
             if word == self.deep.len() {
                 self.deep.push(0);
@@ -304,23 +351,25 @@ fn repeated(keys: &mut [Key], text: &[u8]) -> Option<usize> {
         }
         return None;
     }
-    let name = |key: &Key| text::Str::new(&text[key.start as usize..key.end as usize]).canonical();
     if any_escaped {
-        keys.sort_by(|a, b| name(a).cmp(&name(b)).then(a.start.cmp(&b.start)));
-    } else {
-        keys.sort_unstable_by(|a, b| raw(a).cmp(raw(b)).then(a.start.cmp(&b.start)));
+        // Each name is decoded once, and not again for every comparison.
+        let mut names: Vec<(Cow<'_, [u8]>, u32)> =
+            keys.iter().map(|key| (text::Str::new(raw(key)).canonical(), key.start)).collect();
+        names.sort_unstable();
+        let twice = |pair: &[(Cow<'_, [u8]>, u32)]| (pair[0].0 == pair[1].0).then(|| pair[1].1 as usize - 1);
+        return names.windows(2).filter_map(twice).min();
     }
-    keys.windows(2)
-        .filter(|pair| name(&pair[0]) == name(&pair[1]))
-        .map(|pair| pair[1].start as usize - 1)
-        .min()
+    keys.sort_unstable_by(|a, b| raw(a).cmp(raw(b)).then(a.start.cmp(&b.start)));
+    keys.windows(2).filter(|pair| raw(&pair[0]) == raw(&pair[1])).map(|pair| pair[1].start as usize - 1).min()
 }
 
 struct Pass<'a> {
     text: &'a [u8],
     at: usize,
     fault: Option<Fault>,
+    faults: [Option<u32>; 5],
     spelling: Option<usize>,
+    unindexed: Option<usize>,
     irregular: bool,
 }
 
@@ -339,6 +388,11 @@ impl Pass<'_> {
     fn fault_at(&mut self, rule: Rule, at: usize) {
         if self.fault.is_none_or(|fault| at < fault.at) {
             self.fault = Some(Fault { rule, at });
+        }
+        for (known, first) in FAULTS.into_iter().zip(&mut self.faults) {
+            if known == rule && first.is_none_or(|first| at < first as usize) {
+                *first = Some(at as u32);
+            }
         }
     }
 

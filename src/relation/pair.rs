@@ -3,6 +3,8 @@
 //! A *group* is an assistant message with the results behind it. On the surface every group must be whole; only the
 //! last one may have calls that are not answered yet, while its step is open (PAIR-2). Empty assistant messages
 //! separate nothing.
+//!
+//! What a group lacks is kept with it, so that a replace costs what it shadows and says, and not what stands beside it.
 
 use super::{Folded, Sink, calls};
 use crate::admit::Change;
@@ -10,7 +12,7 @@ use crate::dialect::{Part, Role};
 use crate::json::{Str, Value};
 use crate::limits::{Limit, LimitError, PAIR_STEPS};
 use crate::rule::{Rule, RuleSet};
-use crate::surface::Ordinal;
+use crate::surface::{Ordinal, Surface};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -36,6 +38,24 @@ enum Fact {
     Answers(Digest),
 }
 
+/// Behind every anchor.
+const NONE: Ordinal = Ordinal::MAX;
+
+/// The anchor of a group's head; nothing for the results in front of the first one.
+#[derive(Clone, Copy, Debug)]
+struct GroupKey(Option<Ordinal>);
+
+/// A message that separates, and what is known of the results behind it.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// The message.
+    head: Ordinal,
+    /// Whether a result behind it answers none of its calls, or one a second time.
+    stray: bool,
+    /// Number of its calls without a result.
+    unanswered: u32,
+}
+
 #[derive(Debug)]
 pub(super) struct Pairs {
     rules: RuleSet,
@@ -52,8 +72,13 @@ pub(super) struct Pairs {
     answered: BTreeSet<Digest>,
     /// Ids that `tool/call` opened in the open step (PAIR-1).
     started: BTreeSet<Digest>,
-    /// The last group of the surface: its assistant message, and what it still waits for.
-    tail: Option<Ordinal>,
+    /// The groups of the surface by the anchor of the message that heads them.
+    groups: BTreeMap<Ordinal, Group>,
+    /// Whether a result stands in front of the first group.
+    stray: bool,
+    /// The results on the surface: by anchor, the ordinal under which their call is known.
+    results: BTreeMap<Ordinal, Ordinal>,
+    /// What the last group still waits for.
     waiting: BTreeSet<Digest>,
     budget: u64,
 }
@@ -71,7 +96,9 @@ impl Pairs {
             unanswered: BTreeMap::new(),
             answered: BTreeSet::new(),
             started: BTreeSet::new(),
-            tail: None,
+            groups: BTreeMap::new(),
+            stray: false,
+            results: BTreeMap::new(),
             waiting: BTreeSet::new(),
             budget: 1 << 20,
         }
@@ -243,11 +270,22 @@ impl Pairs {
     }
 
     fn append(&mut self, folded: &Folded<'_>, fact: &Fact, sink: &mut Sink<'_>) {
+        let ordinal = self.facts.len() as Ordinal;
         let breach = match fact {
             Fact::Quiet => None,
-            Fact::Answers(key) => (!self.waiting.remove(key)).then(|| {
-                "the result does not stand behind the assistant message that requested its call".to_owned()
-            }),
+            Fact::Answers(key) => {
+                self.results.insert(ordinal, ordinal);
+                let wanted = self.waiting.remove(key);
+                match self.groups.last_entry() {
+                    Some(mut last) if wanted => last.get_mut().unanswered -= 1,
+                    Some(mut last) => last.get_mut().stray = true,
+                    None => self.stray = true,
+                }
+                (!wanted).then(|| {
+                    "the result does not stand behind the assistant message that requested its call"
+                        .to_owned()
+                })
+            }
             Fact::Other | Fact::Requests { .. } => {
                 let count = self.waiting.len();
                 let breach = match count {
@@ -255,8 +293,9 @@ impl Pairs {
                     1 => Some("the message parts an unanswered call from its result".into()),
                     _ => Some(format!("the message parts {count} unanswered calls from their results")),
                 };
-                self.tail = Some(self.facts.len() as Ordinal);
                 self.waiting = self.requested(fact);
+                let unanswered = self.waiting.len() as u32;
+                self.groups.insert(ordinal, Group { head: ordinal, stray: false, unanswered });
                 breach
             }
         };
@@ -284,62 +323,21 @@ impl Pairs {
         sink: &mut Sink<'_>,
     ) -> Result<(), LimitError> {
         let surface = folded.admission.surface();
+        let shadowed = folded.admission.shadowed();
         let again = self.requested(&self.facts[ordinal as usize]);
         let waits = |key: &Digest| self.unanswered.contains_key(key) && !again.contains(key);
-        let shadows_waiting =
-            folded.admission.shadowed().iter().any(|shadowed| match &self.facts[*shadowed as usize] {
-                fact @ Fact::Requests { calls, .. } if self.in_open_step(fact) => {
-                    self.calls[calls.start as usize..calls.end as usize].iter().any(waits)
-                }
-                _ => false,
-            });
+        let shadows_waiting = shadowed.iter().any(|shadowed| match &self.facts[*shadowed as usize] {
+            fact @ Fact::Requests { calls, .. } if self.in_open_step(fact) => {
+                self.calls[calls.start as usize..calls.end as usize].iter().any(waits)
+            }
+            _ => false,
+        });
         let mut breach =
             shadows_waiting.then(|| "the replace shadows a call that is still unanswered".to_owned());
-        // From the separator at or before the node in front, up to the end of the group behind the new node.
-        let mut at = ordinal;
-        while let Some(previous) = surface.previous(at) {
-            self.spend()?;
-            at = previous;
-            if matches!(self.facts[at as usize], Fact::Other | Fact::Requests { .. }) {
-                break;
-            }
-        }
-        let after = surface.next(ordinal);
-        let mut separator = None;
-        let mut group = BTreeSet::new();
-        let mut passed = false;
-        let mut node = Some(at);
-        while let Some(here) = node {
-            self.spend()?;
-            match &self.facts[here as usize] {
-                Fact::Quiet => {}
-                Fact::Answers(key) => {
-                    if !group.remove(key) {
-                        breach.get_or_insert_with(|| "the replace leaves a result without its call".into());
-                    }
-                }
-                fact => {
-                    if !group.is_empty() {
-                        breach.get_or_insert_with(|| "the replace leaves a call without its result".into());
-                    }
-                    if passed && Some(here) != after {
-                        break;
-                    }
-                    group = self.requested(fact);
-                    separator = Some(here);
-                }
-            }
-            passed |= here == ordinal;
-            node = surface.next(here);
-        }
-        if node.is_none() {
-            // The walk reached the end of the surface, so this is its last group.
-            let open = separator.is_some_and(|here| self.in_open_step(&self.facts[here as usize]));
-            if !group.is_empty() && !open {
-                breach.get_or_insert_with(|| "the replace leaves a call without its result".into());
-            }
-            self.tail = separator;
-            self.waiting = group;
+        let last = self.groups.keys().next_back().copied();
+        let touched = self.regroup(surface, ordinal, shadowed, last)?;
+        for anchor in touched.into_iter().flatten() {
+            breach = breach.or_else(|| self.unbalanced(anchor).map(str::to_owned));
         }
         if let Some(text) = breach
             && self.rules.has(Rule::Pair2)
@@ -349,12 +347,125 @@ impl Pairs {
         Ok(())
     }
 
+    /// Brings the groups up to date behind a replace; gives those that it touched, in surface order: the group of the
+    /// node in front, of the new node, and of the node behind. `last` was the last group before.
+    fn regroup(
+        &mut self,
+        surface: &Surface,
+        ordinal: Ordinal,
+        shadowed: &[Ordinal],
+        last: Option<Ordinal>,
+    ) -> Result<[Option<GroupKey>; 3], LimitError> {
+        let here = surface.anchor(ordinal);
+        // Results that the group in front lost, results that any group lost, and whether a group lost its head.
+        let (mut lost_in_front, mut lost, mut beheaded) = (false, false, false);
+        for gone in shadowed {
+            let anchor = surface.anchor(*gone);
+            if self.results.remove(&anchor).is_some() {
+                lost = true;
+                lost_in_front |= !beheaded;
+            }
+            beheaded |= self.groups.remove(&anchor).is_some();
+        }
+        let front = self.groups.range(..here).next_back().map(|(anchor, _)| *anchor);
+        let behind = self.groups.range(here..).next().map(|(anchor, _)| *anchor);
+        let follows = self.results.range(here..behind.unwrap_or(NONE)).next().is_some();
+        let heads = matches!(self.facts[ordinal as usize], Fact::Other | Fact::Requests { .. });
+        let answers = matches!(self.facts[ordinal as usize], Fact::Answers(_));
+        if answers {
+            self.results.insert(here, ordinal);
+        }
+        let mut recounted = None;
+        if heads {
+            self.groups.insert(here, Group { head: ordinal, stray: false, unanswered: 0 });
+            if lost_in_front || (follows && !beheaded) {
+                self.recount(front, here, false)?;
+            }
+            recounted = Some((Some(here), self.recount(Some(here), behind.unwrap_or(NONE), true)?));
+        } else if lost || answers || (follows && beheaded) {
+            recounted = Some((front, self.recount(front, behind.unwrap_or(NONE), false)?));
+        }
+        let now = self.groups.keys().next_back().copied();
+        match recounted {
+            Some((group, waiting)) if group == now => self.waiting = waiting,
+            _ if now == last => {}
+            _ => self.waiting = self.recount(now, NONE, false)?,
+        }
+        let next = surface.next(ordinal).map(|next| surface.anchor(next));
+        let next = next.filter(|anchor| self.groups.contains_key(anchor));
+        Ok([
+            Some(GroupKey(front)),
+            heads.then_some(GroupKey(Some(here))),
+            next.map(|next| GroupKey(Some(next))),
+        ])
+    }
+
+    /// Counts a group afresh, which ends in front of the anchor `end`; gives what it waits for. `own`: the calls are
+    /// those of the event itself, so looking at them costs what the event says.
+    fn recount(
+        &mut self,
+        group: Option<Ordinal>,
+        end: Ordinal,
+        own: bool,
+    ) -> Result<BTreeSet<Digest>, LimitError> {
+        if let Some(known) = group.and_then(|anchor| self.groups.get(&anchor))
+            && !own
+            && end == NONE
+            && known.unanswered == 0
+            && !known.stray
+            && self.results.range(known.head..).next().is_none()
+        {
+            return Ok(BTreeSet::new());
+        }
+        let head = group.and_then(|anchor| self.groups.get(&anchor)).map(|group| group.head);
+        let mut waiting = head.map_or_else(BTreeSet::new, |head| self.requested(&self.facts[head as usize]));
+        if !own {
+            self.spend(waiting.len() as u64)?;
+        }
+        let mut free = if own { waiting.len() } else { 0 };
+        let mut stray = false;
+        let mut walked = 0;
+        for result in self.results.range(group.unwrap_or(0)..end).map(|(_, ordinal)| *ordinal) {
+            if let Fact::Answers(key) = &self.facts[result as usize] {
+                stray |= !waiting.remove(key);
+            }
+            match free.checked_sub(1) {
+                Some(left) => free = left,
+                None => walked += 1,
+            }
+            if walked > self.budget {
+                break;
+            }
+        }
+        self.spend(walked)?;
+        match group.and_then(|anchor| self.groups.get_mut(&anchor)) {
+            Some(group) => *group = Group { stray, unanswered: waiting.len() as u32, ..*group },
+            None => self.stray = stray,
+        }
+        Ok(waiting)
+    }
+
+    /// What is wrong with a group, if anything is. The last one may wait for results while its step is open.
+    fn unbalanced(&self, GroupKey(group): GroupKey) -> Option<&'static str> {
+        let without_call = "the replace leaves a result without its call";
+        let Some(group) = group.and_then(|anchor| Some((anchor, self.groups.get(&anchor)?))) else {
+            return self.stray.then_some(without_call);
+        };
+        let (anchor, Group { head, stray, unanswered }) = group;
+        if *stray {
+            return Some(without_call);
+        }
+        let last = self.groups.keys().next_back() == Some(&anchor);
+        let open = last && self.in_open_step(&self.facts[*head as usize]);
+        (*unanswered > 0 && !open).then_some("the replace leaves a call without its result")
+    }
+
     fn in_open_step(&self, fact: &Fact) -> bool {
         self.step_open && matches!(fact, Fact::Requests { step, .. } if *step == self.step)
     }
 
-    fn spend(&mut self) -> Result<(), LimitError> {
-        match self.budget.checked_sub(1) {
+    fn spend(&mut self, steps: u64) -> Result<(), LimitError> {
+        match self.budget.checked_sub(steps) {
             Some(left) => {
                 self.budget = left;
                 Ok(())

@@ -129,6 +129,12 @@ impl Surface {
         u64::from(self.nodes[ordinal as usize].seq)
     }
 
+    /// Where a node stands in surface order: of two current nodes the one with the smaller anchor stands first. A
+    /// replacement takes over the anchor of the first node that it shadows.
+    pub fn anchor(&self, ordinal: Ordinal) -> Ordinal {
+        self.nodes[ordinal as usize].anchor
+    }
+
     /// The neighbour before a current node, in surface order.
     pub fn previous(&self, ordinal: Ordinal) -> Option<Ordinal> {
         Some(self.nodes[ordinal as usize].previous).filter(|previous| *previous != NONE)

@@ -1,6 +1,6 @@
 //! The inline form of a case: one ASCII word, small enough for a command line.
 
-use super::read::CaseError;
+use super::spot::CaseError;
 use super::{Case, read, write};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -238,7 +238,7 @@ impl Checker<'_> {
             }
         }
         if let Some(chosen) = self.chosen {
-            report.findings.retain(|finding| chosen.has(finding.rule));
+            report.findings.retain(|rule| chosen.has(rule));
         }
         for finding in report.findings.list.iter_mut().skip(self.shown) {
             finding.excerpt = None;

@@ -151,7 +151,7 @@ impl<'a> Events<'a> {
             }
             match self.lines.read() {
                 Ok(Item::FrameEnd) => {}
-                Ok(Item::Line { bytes, number, ended: true }) => {
+                Ok(Item::Line { bytes, number, ended: true, .. }) => {
                     // The header was read before.
                     if number > 1 {
                         self.text.clear();

@@ -11,7 +11,7 @@ use crate::properties::{self, Property};
 use crate::runner::Judged;
 use crate::systems::{self, System, compare};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `replay`.
 #[derive(Debug, clap::Args)]
@@ -98,7 +98,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
 }
 
 /// The cases of a path: a file, a folder, or stdin.
-fn read(path: &PathBuf) -> Result<Vec<Item>, String> {
+fn read(path: &Path) -> Result<Vec<Item>, String> {
     let item = |saved: corpus::Saved| Item { name: saved.path.display().to_string(), case: saved.case };
     if path.as_os_str() == "-" {
         let mut text = vec![];

@@ -249,7 +249,7 @@ fn show(example: &Example, paint: Paint, out: &mut String) {
     loop {
         let mut mark = |text: &str| out.push_str(&format!("{}\n", paint.dim(format!("      {text}"))));
         match lines.read() {
-            Ok(Item::Line { bytes, number, ended }) => {
+            Ok(Item::Line { bytes, number, ended, .. }) => {
                 let end = if ended { "" } else { " (no newline)" };
                 // Far more than a line can show, and little beside what the longest examples hold.
                 let text = String::from_utf8_lossy(&bytes[..bytes.len().min(most * 4)]);

@@ -1,7 +1,7 @@
 //! One event: its place in the file and its envelope as a tree.
 
 use super::tree::{Tree, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What an event does to the surface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct Event {
     /// JSON-7: whether the line is spelled otherwise than in canonical bytes.
     pub(crate) respelled: bool,
     tree: Arc<Tree>,
+    /// Its canonical bytes, once somebody asked: an event never changes.
+    spelled: Arc<OnceLock<String>>,
 }
 
 impl Event {
@@ -39,11 +41,24 @@ impl Event {
         respelled: bool,
     ) -> Event {
         let kind = tree.value().get("type").and_then(Value::units).map(String::from_utf16_lossy);
-        Event { line, seq, kind: kind.unwrap_or_default(), fault, respelled, tree: Arc::new(tree) }
+        Event {
+            line,
+            seq,
+            kind: kind.unwrap_or_default(),
+            fault,
+            respelled,
+            tree: Arc::new(tree),
+            spelled: Arc::default(),
+        }
     }
 
     pub(crate) fn whole(&self) -> Value<'_> {
         self.tree.value()
+    }
+
+    /// The canonical bytes of the whole event.
+    pub(crate) fn canonical(&self) -> &str {
+        self.spelled.get_or_init(|| self.whole().canonical())
     }
 
     /// The value at a dotted path from the envelope.

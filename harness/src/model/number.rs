@@ -23,8 +23,16 @@ fn decimal(token: &str) -> Decimal {
     Decimal { negative, digits, exponent }
 }
 
+/// Whether a token is a natural number so short that nothing can be lost. Nearly all are, and they cost least.
+fn is_short(token: &str) -> bool {
+    token.len() <= 15 && token.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The nearest double. The exponent is made small first, because the standard library stops counting long ones.
 pub(crate) fn double(token: &str) -> f64 {
+    if is_short(token) {
+        return token.parse().expect("digits are a number");
+    }
     let Decimal { negative, digits, exponent } = decimal(token);
     let size = match exponent {
         _ if digits.is_empty() => 0.0,
@@ -50,6 +58,9 @@ pub(crate) fn spelling(number: f64) -> String {
 
 /// JSON-1, JSON-2, JSON-3: what a number token loses.
 pub(crate) fn fault(token: &str) -> Option<&'static str> {
+    if is_short(token) {
+        return None;
+    }
     let exact = decimal(token);
     let number = double(token);
     if exact.digits.is_empty() {

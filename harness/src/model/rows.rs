@@ -111,7 +111,7 @@ pub(crate) fn unpack(row: Value<'_>) -> Option<Vec<String>> {
 
 /// The delta that an event is. CODEC-2: only a shape that unpacking would write byte for byte is recognized.
 fn delta(event: &Event) -> Option<Delta> {
-    let chunk = event.at("data.chunk")?;
+    let chunk = event.at("data.chunk").filter(|_| event.is("assistant/chunk"))?;
     let kind = KINDS.iter().position(|kind| chunk.get("type").is_some_and(|name| name.is(kind.1)))?;
     let number =
         |value: Option<Value<'_>>| value.filter(|value| value.number().is_some()).map(Value::canonical);
@@ -128,7 +128,7 @@ fn delta(event: &Event) -> Option<Delta> {
         time: event.at("time")?.safe()?,
         text: string(KINDS[kind].2)?,
     };
-    (delta.event() == event.whole().canonical()).then_some(delta)
+    (delta.event() == event.canonical()).then_some(delta)
 }
 
 /// The storage lines of events, with runs of like deltas packed into rows.
@@ -147,7 +147,7 @@ pub(crate) fn pack(events: &[Event]) -> Vec<String> {
             lines.push(row(&run));
             run.len()
         } else {
-            lines.push(event.whole().canonical());
+            lines.push(event.canonical().to_owned());
             1
         };
         rest = &rest[taken..];

@@ -152,7 +152,7 @@ impl Session {
 
     /// The array of events.
     pub fn events(&self) -> String {
-        text::list(self.events.iter().map(|event| event.whole().canonical()))
+        text::list(self.events.iter().map(|event| event.canonical()))
     }
 
     /// The surface with its replacements.
@@ -241,7 +241,7 @@ impl Session {
         if packed {
             lines.extend(rows::pack(&self.events));
         } else {
-            lines.extend(self.events.iter().map(|event| event.whole().canonical()));
+            lines.extend(self.events.iter().map(|event| event.canonical().to_owned()));
         }
         lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect()
     }

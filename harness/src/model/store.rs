@@ -61,7 +61,7 @@ pub(crate) fn zstd(log: &[u8], dialect: Dialect, mode: Mode) -> Result<Stored, F
             let Some(first) = lines.first() else { return Err(corrupt("STORE-1", 1)) };
             let header = header(first, mode)?;
             if lines.len() > 1 {
-                return Err(corrupt("CODEC-3", 2));
+                return Err(Finding { seq: Some(0), ..corrupt("CODEC-3", 2) });
             }
             number = 2;
             Some(header)

@@ -86,6 +86,8 @@ pub(crate) fn own_key_order(keys: &[&[u16]]) -> Vec<usize> {
 
 /// A key from `"0"` to `"4294967294"` in its only canonical spelling.
 fn array_index(key: &[u16]) -> Option<u64> {
+    // Names of members hardly ever are numbers.
+    key.first().filter(|unit| (0x30..=0x39).contains(*unit))?;
     let text = String::from_utf16(key).ok()?;
     let number: u64 = text.parse().ok()?;
     (number <= 4_294_967_294 && number.to_string() == text).then_some(number)

@@ -7,6 +7,7 @@ pub mod compare;
 mod core;
 mod frames;
 mod interpret;
+mod live;
 mod model;
 
 pub use self::core::Core;

@@ -29,12 +29,12 @@ fn answer(event: &Event) -> Id {
     event.at("data.message.source.callId").and_then(Value::name).map(<[u16]>::to_vec)
 }
 
-/// The calls without an answer among these, each id once, in order of first naming.
+/// The calls without an answer among these, each id once, in order of first naming. A call without a usable id is
+/// PAIR-4 alone: nothing can answer it, so that nothing is expected to.
 fn without(calls: Vec<Id>, answers: &[Id]) -> Vec<Id> {
     let mut open: Vec<Id> = Vec::new();
-    for call in calls {
-        let answered = call.is_some() && answers.contains(&call);
-        if !answered && !open.contains(&call) {
+    for call in calls.into_iter().filter(Option::is_some) {
+        if !answers.contains(&call) && !open.contains(&call) {
             open.push(call);
         }
     }
@@ -47,6 +47,11 @@ pub(crate) fn unanswered(step: &[Event]) -> Vec<Id> {
     let appended = || step.iter().filter(|event| event.op() == Op::Append);
     let answers: Vec<Id> = appended().map(answer).collect();
     without(appended().flat_map(calls).collect(), &answers)
+}
+
+/// Whether a step names a call that has no usable id.
+pub(crate) fn has_nameless(step: &[Event]) -> bool {
+    step.iter().filter(|event| event.op() == Op::Append).any(|event| calls(event).contains(&None))
 }
 
 /// PAIR-1: an appended result closes a call that a `tool/call` of this step opened.

@@ -15,6 +15,8 @@ pub(crate) struct Tail<'a> {
     step: Option<&'a [Event]>,
     /// Its unanswered calls.
     calls: Vec<Id>,
+    /// A call without a usable id, which nothing can answer.
+    nameless: bool,
 }
 
 /// The open turn at the end; REPAIR-1: a balanced log needs nothing.
@@ -26,13 +28,14 @@ pub(crate) fn open(events: &[Event], dialect: Dialect) -> Option<Tail<'_>> {
         (Dialect::DshV0, Some(step)) => pair::unanswered(step),
         _ => Vec::new(),
     };
-    Some(Tail { turn, step, calls })
+    let nameless = dialect == Dialect::DshV0 && step.is_some_and(pair::has_nameless);
+    Some(Tail { turn, step, calls, nameless })
 }
 
 impl Tail<'_> {
     /// REPAIR-6: a call whose id is not a string, or empty, cannot be answered by anything that load admits.
     pub(crate) fn is_hopeless(&self) -> bool {
-        self.calls.contains(&None)
+        self.nameless
     }
 
     /// REPAIR-2, REPAIR-3: the synthetic events behind the last one.
