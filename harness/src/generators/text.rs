@@ -114,6 +114,8 @@ pub fn render(r: &Resolver, at: usize, dice: &mut Dice<'_>) -> Option<(Vec<Line>
         };
         copy.push(Made { by: Ref::Seq(*seq), what });
     }
+    // Which of the claimed messages entered already is not part of the fold.
+    copy.claimed.clear();
     Some((lines, copy))
 }
 

@@ -228,6 +228,8 @@ impl Track {
             track.push(made.clone());
         }
         track.poisoned = self.poisoned;
+        // Which of the claimed messages entered already is not part of the fold.
+        track.claimed.clear();
         track
     }
 
