@@ -111,7 +111,7 @@ mod tests {
         let own = Inflight { pid: std::process::id(), ..block.clone() };
         assert!(own.write(folder.path()).is_ok());
         let found: Vec<Inflight> = left_behind(folder.path()).into_iter().map(|(_, block)| block).collect();
-        assert_eq!(found, [block.clone()]);
+        assert_eq!(found, std::slice::from_ref(&block));
         clear(folder.path(), block.pid);
         assert!(left_behind(folder.path()).is_empty());
     }

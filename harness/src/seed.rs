@@ -59,7 +59,7 @@ pub struct Stream(u64);
 
 impl Stream {
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
     }
@@ -67,13 +67,13 @@ impl Stream {
     /// The next number below `bound`; 0 when there is none.
     pub fn below(&mut self, bound: u64) -> u64 {
         // The high half of the product: no modulus, and a bias far below what a test can see.
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+        ((u128::from(self.number()) * u128::from(bound)) >> 64) as u64
     }
 
     /// Bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for part in bytes.chunks_mut(8) {
-            part.copy_from_slice(&self.next().to_le_bytes()[..part.len()]);
+            part.copy_from_slice(&self.number().to_le_bytes()[..part.len()]);
         }
     }
 }

@@ -76,8 +76,7 @@ fn valid_cases_are_valid() {
                 {
                     let log = log_of(answer);
                     let report = model::check(&log, model::Dialect::DshV0, model::Mode::Strict);
-                    let bad: Vec<_> =
-                        report.findings.iter().filter(|finding| is_bad(finding)).collect();
+                    let bad: Vec<_> = report.findings.iter().filter(|finding| is_bad(finding)).collect();
                     assert!(
                         bad.is_empty(),
                         "case {index}, {name}: {bad:?}\n{}",
