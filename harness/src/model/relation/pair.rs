@@ -170,7 +170,7 @@ pub(crate) fn adjacent(events: &[Event]) -> Vec<Breach<'_>> {
             Op::Replace(..) => {
                 let shadowed = &surface.replacements.last().expect("this one").shadowed;
                 breaks_by_replace(event, &groups(events, &surface.nodes), &surface.nodes, &place)
-                    || hides_open_call(event, events, shadowed, &place)
+                    || hides_open_call(event, &groups(events, &before), shadowed, &place)
             }
         };
         if broken {
@@ -206,14 +206,10 @@ fn breaks_by_replace(event: &Event, groups: &[Group], nodes: &[u64], place: &Pla
     })
 }
 
-/// A call that is unanswered in the open step leaves the surface, so that its result could only stand alone. What a
-/// replacing message names was called before or is not called at all, as in PAIR-3.
-fn hides_open_call(event: &Event, events: &[Event], shadowed: &[u64], place: &Place) -> bool {
-    let Some(step) = place.step else { return false };
-    let waiting = unanswered(&events[step.seq as usize..event.seq as usize]);
-    let hidden = shadowed.iter().filter(|seq| is_of_open_step(**seq, place));
-    let again = calls(event);
-    hidden
-        .flat_map(|seq| calls(&events[*seq as usize]))
-        .any(|call| waiting.contains(&call) && !again.contains(&call))
+/// A call that is unanswered in the open step leaves the surface, so that its result could only stand alone.
+fn hides_open_call(event: &Event, before: &[Group], shadowed: &[u64], place: &Place) -> bool {
+    before.iter().any(|group| {
+        let hidden = group.head.is_some_and(|head| shadowed.contains(&head) && is_of_open_step(head, place));
+        hidden && group.unanswered().iter().any(|call| !calls(event).contains(call))
+    })
 }
