@@ -155,6 +155,27 @@ fn a_small_limit_of_depth_is_a_finding_and_nothing_else() {
     }
 }
 
+/// A reader that migrates the shape from before messages had identities meets results that name no call: such a result
+/// closes none (PAIR-1, which the released reader checks when it publishes).
+#[test]
+fn a_result_that_names_no_call() {
+    for (error, want) in [("", vec![Rule::Pair1]), (",\"error\":{\"code\":\"TOOL_NOT_STARTED\"}", vec![])] {
+        let mut text = Text::new();
+        text.turn_and_step();
+        let data = format!(
+            "{{\"turn\":1,\"step\":1,\"message\":{{\"content\":[{{\"type\":\"tool-result\",\"toolCallId\":\"c\",\
+             \"content\":[]}}]}}{error}}}"
+        );
+        text.event("tool/result", &data, ",\"surfaceOp\":\"append\"");
+        text.event("step/end", "{\"turn\":1,\"step\":1}", "");
+        text.event("turn/end", "{\"turn\":1,\"reason\":{\"kind\":\"completed\"}}", "");
+        let publish = Options { reading: Reading::Released(Stage::Publish), ..Options::default() };
+        assert_eq!(found(&checked(&text.text, &publish)), want);
+        assert_eq!(found(&checked(&text.text, &released())), []);
+        assert_eq!(found(&strict(&text.text)), [Rule::Shape7]);
+    }
+}
+
 /// A rule that is left out hides no other one in the same line.
 #[test]
 fn a_fault_behind_one_that_does_not_count_still_counts() {

@@ -218,21 +218,31 @@ impl Pairs {
 
     /// PAIR-1.
     fn result(&mut self, folded: &Folded<'_>, message: Option<Value<'_>>, sink: &mut Sink<'_>) -> Fact {
-        let Some(id) = message.and_then(calls::answered) else { return Fact::Other };
-        let key = digest(id);
+        let id = message.and_then(calls::answered);
+        let key = id.map(digest);
         if !folded.is_replace() {
-            self.unanswered.remove(&key);
-            self.answered.insert(key);
             let code = folded.event.data.and_then(|data| data.path(&["error", "code"]));
             let never_started = code.and_then(Value::as_str).is_some_and(|code| code.is("TOOL_NOT_STARTED"));
-            if !self.started.remove(&key) && !never_started && self.rules.has(Rule::Pair1) {
-                let text = format!(
-                    "the result answers call \"{}\", which no tool/call opened in this step",
-                    id.display()
-                );
+            let started = key.is_some_and(|key| {
+                self.unanswered.remove(&key);
+                self.answered.insert(key);
+                self.started.remove(&key)
+            });
+            if !started && !never_started && self.rules.has(Rule::Pair1) {
+                let text = match id {
+                    Some(id) => format!(
+                        "the result answers call \"{}\", which no tool/call opened in this step",
+                        id.display()
+                    ),
+                    // Only the shape from before messages had identities gets here, where a reader migrates it.
+                    None => {
+                        "the result names no call, and so none that a tool/call opened in this step".into()
+                    }
+                };
                 sink(Rule::Pair1, folded.place(message), text);
             }
         }
+        let Some(key) = key else { return Fact::Other };
         Fact::Answers(key)
     }
 
