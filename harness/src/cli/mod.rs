@@ -14,6 +14,7 @@ pub mod interrupt;
 pub mod json;
 pub mod junit;
 pub mod merge;
+pub mod output;
 pub mod outputs;
 pub mod paint;
 pub mod progress;
