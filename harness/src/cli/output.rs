@@ -47,11 +47,11 @@ pub fn write(
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Told(format!("cannot write {}: {error}", path.display()));
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut file = beside(folder).map_err(failed)?;
     let mut buffer = BufWriter::with_capacity(1 << 20, &mut file);
     fill(&mut buffer).and_then(|()| buffer.flush()).map_err(failed)?;
     drop(buffer);
-    readable(&file).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
     let moved = if force { file.persist(path) } else { file.persist_noclobber(path) };
     moved.map_err(|error| match error.error.kind() {
         io::ErrorKind::AlreadyExists => taken(path),
@@ -64,16 +64,17 @@ pub fn write(
     Ok(())
 }
 
-/// A temporary file is its owner's alone; one that was asked for by name is as readable as any other new file.
+/// A temporary file is its owner's alone; one that was asked for by name is as readable as any other new file, which
+/// the process's umask decides.
 #[cfg(unix)]
-fn readable(file: &NamedTempFile) -> io::Result<()> {
+fn beside(folder: &Path) -> io::Result<NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
-    file.as_file().set_permissions(fs::Permissions::from_mode(0o644))
+    tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 
 #[cfg(not(unix))]
-fn readable(_: &NamedTempFile) -> io::Result<()> {
-    Ok(())
+fn beside(folder: &Path) -> io::Result<NamedTempFile> {
+    NamedTempFile::new_in(folder)
 }
 
 fn taken(path: &Path) -> Failure {
