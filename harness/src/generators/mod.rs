@@ -13,6 +13,8 @@ pub mod messages;
 pub mod raw;
 pub mod sessions;
 pub mod shapes;
+#[cfg(feature = "proptest")]
+pub mod strategies;
 pub mod surface;
 pub mod swarm;
 pub mod text;
