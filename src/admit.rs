@@ -60,7 +60,7 @@ impl Admission {
     /// An empty log of a dialect.
     pub fn new(dialect: Arc<Dialect>, reading: Reading) -> Self {
         Admission {
-            types: Arc::new(Types::new(&dialect)),
+            types: dialect.types(),
             rules: dialect.enforced(reading),
             dialect,
             surface: Surface::default(),

@@ -133,7 +133,7 @@ pub struct Log {
 impl Log {
     /// An empty log; `header` is its header line without newline, where the dialect has one.
     pub fn new(dialect: Arc<Dialect>, header: Option<Arc<[u8]>>) -> Self {
-        let types = Arc::new(Types::new(&dialect));
+        let types = dialect.types();
         Log::over(dialect, types, header, Arc::new(Base::default()))
     }
 

@@ -111,6 +111,7 @@ pub fn dsh_v0() -> Dialect {
             ),
         ]),
         released: true,
+        index: Index::default(),
     }
 }
 
@@ -156,6 +157,7 @@ pub fn tutorial() -> Dialect {
             ],
         )]),
         released: false,
+        index: Index::default(),
     }
 }
 

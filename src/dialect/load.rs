@@ -42,7 +42,7 @@ pub fn from_json(text: &[u8]) -> Result<Dialect> {
             by_name(&name).ok_or_else(|| fail("base", format!("no built-in dialect is called {name:?}")))?
         }
     };
-    let mut dialect = Dialect { released: false, ..base };
+    let mut dialect = Dialect { released: false, index: Index::default(), ..base };
     let mut named = false;
     for (key, value) in fields(root, "the file")? {
         match key.as_str() {

@@ -8,6 +8,7 @@ pub use load::{DialectError, from_json};
 
 use crate::rule::{Rule, RuleSet, Stage};
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 /// One dialect of the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +43,32 @@ pub struct Dialect {
     pub rules: BTreeMap<Rule, Stage>,
     /// Whether a released reader exists that `--reader` can answer for.
     pub released: bool,
+    /// The types by name, once they were looked up; a new dialect starts with the default.
+    pub index: Index,
+}
+
+impl Dialect {
+    /// The table of its types. It is made once, so a dialect that was used is changed in a copy only.
+    pub fn types(&self) -> Arc<Types> {
+        Arc::clone(self.index.0.get_or_init(|| Arc::new(Types::new(self))))
+    }
+}
+
+/// Where a dialect keeps its table of types. A copy of a dialect makes its own, because a copy is there to be changed.
+#[derive(Debug, Default)]
+pub struct Index(OnceLock<Arc<Types>>);
+
+impl Clone for Index {
+    fn clone(&self) -> Self {
+        Index::default()
+    }
+}
+
+/// What is looked up is no part of what a dialect is.
+impl PartialEq for Index {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// The header line (STORE-1, STORE-2).

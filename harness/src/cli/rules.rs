@@ -5,6 +5,7 @@ use super::global::Global;
 use super::paint::Paint;
 use super::render::{Diagnostics, clean, width};
 use super::select::{self, Selector};
+use crate::properties::TABLE;
 use foldproof::check::{Input, Options, check};
 use foldproof::codec::frames::MAGIC;
 use foldproof::codec::lines::{Item, Lines};
@@ -28,9 +29,6 @@ Examples:
   foldproof rules
   foldproof rules SURF-5
   foldproof rules PAIR --format json";
-
-/// Properties of `foldproof test` that a behaviour rule is checked by.
-const PROPERTIES: &[(Rule, &[&str])] = &[];
 
 /// A file of `corpora/rules`, compiled in.
 struct Example {
@@ -74,7 +72,8 @@ struct RuleShape {
     stages: BTreeMap<String, &'static str>,
     /// Files of `corpora/rules`.
     examples: ExampleShape,
-    properties: &'static [&'static str],
+    /// Properties of `foldproof test` that are about it.
+    properties: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -118,8 +117,9 @@ fn stages(rule: Rule) -> BTreeMap<String, &'static str> {
     known.filter_map(|dialect| Some((dialect.name.clone(), dialect.rules.get(&rule)?.name()))).collect()
 }
 
-fn properties(rule: Rule) -> &'static [&'static str] {
-    PROPERTIES.iter().find(|(of, _)| *of == rule).map_or(&[], |(_, names)| names)
+/// Properties of `foldproof test` that are about a rule.
+fn properties(rule: Rule) -> Vec<&'static str> {
+    TABLE.iter().filter(|property| property.rules.contains(&rule.id())).map(|property| property.id).collect()
 }
 
 impl RuleShape {
@@ -211,16 +211,17 @@ fn absent(rule: Rule) -> &'static str {
 }
 
 fn behaviour(rule: Rule, out: &mut String) {
-    let names = properties(rule);
     if rule == Rule::Fork3 || rule == Rule::Fork4 {
         out.push_str("\nNo single file can show this rule; `foldproof check` compares a forked log with its parent when it gets both.\n");
     } else {
         out.push_str("\nNo file can show this rule.\n");
     }
-    match names {
-        [] => out.push_str("It is checked by a property of `foldproof test`.\n"),
-        names => {
-            out.push_str(&format!("It is checked by `foldproof test --property {}`.\n", names.join(" ")))
+    let names = properties(rule);
+    match names.is_empty() {
+        true => out.push_str("No property of this version checks it.\n"),
+        false => {
+            let asked: Vec<String> = names.iter().map(|name| format!("--property {name}")).collect();
+            out.push_str(&format!("It is checked by `foldproof test {}`.\n", asked.join(" ")));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::weave::Weave;
 use super::{Applied, Context, Violation, json};
 use crate::case::{Call, View, elements, seq_of};
-use crate::systems::{Outcome, compare};
+use crate::systems::{Model, Outcome, Step, System, compare};
 use foldproof::rule::{Breaker, Class, Rule};
 use std::collections::BTreeMap;
 
@@ -114,6 +114,12 @@ pub(super) fn refused_names_its_rule(context: &Context<'_>) -> Result<Applied, V
     if refused {
         return Ok(Applied(1));
     }
+    // A case of which the faulty operation was taken away says its rule still, and is no longer faulty.
+    let refused =
+        |step: &Step| matches!(&step.outcome, Outcome::Err { rule: Some(named), .. } if named == rule.id());
+    if !context.model().steps.iter().any(refused) {
+        return Ok(Applied(0));
+    }
     let last = context.case.ops.len().saturating_sub(1);
     Err(Violation::new(last, info.id, "nothing was refused")
         .between(format!("refused under {}", rule.id()), "accepted"))
@@ -121,19 +127,27 @@ pub(super) fn refused_names_its_rule(context: &Context<'_>) -> Result<Applied, V
 
 fn found_by_the_checker(context: &Context<'_>, rule: Rule) -> Result<Applied, Violation> {
     let epilogue = context.epilogue();
-    let mut found = String::new();
+    let wanted = format!("\"rule\":\"{}\"", rule.id());
+    let mut found = None;
     for finale in &epilogue.sessions {
         let Some(log) = epilogue.ok(finale.plain.dump) else { continue };
         let log = crate::case::dumped(log);
         match context.check(log.bytes(), crate::case::Encoding::Plain) {
-            Some(Outcome::Ok(text)) if text.contains(&format!("\"rule\":\"{}\"", rule.id())) => {
+            Some(Outcome::Ok(text)) if text.contains(&wanted) => {
                 return Ok(Applied(1));
             }
-            Some(Outcome::Ok(text)) => found = text,
+            Some(Outcome::Ok(text)) => {
+                // As above: the model says whether the fault is still there.
+                let want = Model.check(&context.case.dialect, log.bytes(), crate::case::Encoding::Plain);
+                if matches!(want, Some(Outcome::Ok(text)) if text.contains(&wanted)) {
+                    found.get_or_insert(text);
+                }
+            }
             // A system without a checker claims nothing.
             _ => return Ok(Applied(0)),
         }
     }
+    let Some(found) = found else { return Ok(Applied(0)) };
     let last = context.case.ops.len().saturating_sub(1);
     Err(Violation::new(last, rule.id(), "the checker does not find the rule").between(rule.id(), found))
 }

@@ -121,7 +121,7 @@ pub static TABLE: &[Property] = &[
     },
     Property {
         id: "held-stays",
-        rules: &["PROJ-3", "PROJ-4", "LIVE-5"],
+        rules: &["PROJ-3", "PROJ-4", "LIVE-1", "LIVE-5"],
         cost: Cost::EveryCase,
         law: "what was handed out never changes, whatever happens to the log or to what the caller holds",
         check: live::held_stays,
@@ -149,7 +149,7 @@ pub static TABLE: &[Property] = &[
     },
     Property {
         id: "cached-equals-fresh",
-        rules: &["PROJ-3", "PROJ-7", "SURF-5"],
+        rules: &["PROJ-3", "PROJ-7", "REQ-2", "SURF-5"],
         cost: Cost::Sampled(16),
         law: "a projection asked of a live session equals that of a session loaded afresh from the same events",
         check: surface::cached_equals_fresh,
@@ -241,13 +241,16 @@ pub static TABLE: &[Property] = &[
     Property {
         id: "verdict-equals-model",
         rules: &["LIFE-1", "PAIR-1", "INBOX-1", "COMP-1", "STORE-3"],
-        cost: Cost::Sampled(16),
+        cost: Cost::Sampled(64),
         law: "the checker finds in every log of the case what the model finds: the same rules at the same places",
         check: model::verdict_equals_model,
     },
     Property {
         id: "system-equals-model",
-        rules: &["PROJ-2", "SURF-8", "REQ-3"],
+        rules: &[
+            "PROJ-2", "SURF-4", "SURF-8", "SHAPE-5", "REQ-1", "REQ-3", "FORK-2", "LIVE-3", "LIVE-4",
+            "INBOX-3",
+        ],
         cost: Cost::Sampled(8),
         law: "every outcome equals the model's, refusals included",
         check: model::system_equals_model,
