@@ -244,7 +244,11 @@ fn shrunk(
     let mut system = plan.kind.make();
     let mut again = |case: &Case| {
         let judged = runner::run(case, &mut *system, Asked::Only(&pinned));
-        judged.violation.filter(|(_, found)| found.rule == violation.rule)
+        // A refusal for another reason is another failure, and so is the reverse.
+        let same = |found: &Violation| {
+            found.rule == violation.rule && found.refused_otherwise == violation.refused_otherwise
+        };
+        judged.violation.filter(|(_, found)| same(found))
     };
     let small = shrink::shrink(&case, plan.max_shrinks, &mut |case| again(case).is_some(), stop);
     let found = again(&small.case).map_or(violation.clone(), |(_, found)| found);

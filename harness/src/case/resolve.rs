@@ -133,8 +133,31 @@ pub(crate) fn dumped(answer: &str) -> Payload {
             let text = encoded.raw();
             return URL_SAFE_NO_PAD.decode(text).or_else(|_| STANDARD.decode(text)).unwrap_or_default();
         }
-        let units: Vec<u16> = root.as_str().map(|text| text.units().collect()).unwrap_or_default();
-        String::from_utf16_lossy(&units).into_bytes()
+        let Some(text) = root.as_str() else { return vec![] };
+        short(text.raw()).unwrap_or_else(|| {
+            let units: Vec<u16> = text.units().collect();
+            String::from_utf16_lossy(&units).into_bytes()
+        })
     });
     Payload(bytes.unwrap_or_default())
+}
+
+/// A string without its escapes, as long as they are the short ones that a log of canonical lines has; nothing
+/// otherwise. A case dumps and loads logs all the time, and by UTF-16 units that costs as much as loading them.
+fn short(raw: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+        out.extend_from_slice(&rest[..at]);
+        out.push(match rest.get(at + 1)? {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            same @ (b'"' | b'\\' | b'/') => *same,
+            _ => return None,
+        });
+        rest = &rest[at + 2..];
+    }
+    out.extend_from_slice(rest);
+    Some(out)
 }
