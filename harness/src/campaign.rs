@@ -11,13 +11,16 @@ use crate::result::{Failure, Outcome, Results, Stopped};
 use crate::runner::{self, Asked};
 use crate::seed::Seed;
 use crate::shrink;
-use crate::systems::{Core, Model, System};
+use crate::systems::{Abrupt, Core, Model, System};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Cases in a block.
 pub const BLOCK: u64 = 256;
+
+/// The largest bound of ops that a campaign takes.
+pub const LARGEST: usize = 10_000;
 
 /// Ops of a case at most, unless it is said otherwise.
 pub const MAX_SIZE: usize = 60;
@@ -29,14 +32,22 @@ pub enum Kind {
     Core,
     /// The model, against itself: a check of the properties.
     Model,
+    /// The core in a process that ends at a fork: a check of the campaign.
+    Abrupt,
 }
 
 impl Kind {
+    /// The kind whose system has this name.
+    pub fn from_name(name: &str) -> Option<Kind> {
+        [Kind::Core, Kind::Model, Kind::Abrupt].into_iter().find(|kind| kind.make().name() == name)
+    }
+
     /// A fresh system.
     pub fn make(self) -> Box<dyn System> {
         match self {
             Kind::Core => Box::new(Core),
             Kind::Model => Box::new(Model),
+            Kind::Abrupt => Box::new(Abrupt),
         }
     }
 }

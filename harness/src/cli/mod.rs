@@ -3,6 +3,7 @@
 //! A command is one module with a type `Args` and a function `run`; adding one is a variant of [`Command`] and an arm
 //! of its `run`. Names, exit codes and JSON shapes are stable, because the CI of others depends on them.
 
+pub mod alone;
 pub mod check;
 pub mod exit;
 pub mod fork;

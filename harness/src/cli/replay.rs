@@ -1,5 +1,6 @@
 //! `foldproof replay`: runs saved cases again and says whether the outcome is the recorded one.
 
+use super::alone::{self, Alone};
 use super::exit::{Exit, Failure, say};
 use super::global::Global;
 use super::paint::Paint;
@@ -8,7 +9,7 @@ use crate::campaign::Plan;
 use crate::case::{Case, Recorded};
 use crate::corpus::{self, Replayed};
 use crate::properties::{self, Property};
-use crate::runner::Judged;
+use crate::runner::{self, Asked, Judged};
 use crate::systems::{self, System, compare};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub struct Args {
     #[arg(long, value_name = "K", requires = "seed")]
     pub case: Option<u64>,
     /// The --max-size of that campaign
-    #[arg(long, value_name = "N", default_value_t = crate::campaign::MAX_SIZE)]
+    #[arg(long, value_name = "N", default_value_t = crate::campaign::MAX_SIZE, value_parser = super::test::size)]
     pub max_size: usize,
     /// The system to run on, instead of the one that the case names: core or model
     #[arg(long, value_name = "NAME")]
@@ -38,6 +39,9 @@ pub struct Args {
     /// Prints operation, expected and got for every operation
     #[arg(long)]
     pub trace: bool,
+    /// Ask every property of a case in this process: what a child does for a case that may end it
+    #[arg(long, hide = true)]
+    pub alone: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -117,6 +121,13 @@ fn one(item: &Item, args: &Args, global: &Global) -> Result<Exit, Failure> {
         say(format_args!("error: {}: there is no system {name:?} here; known are core and model", item.name));
         return Ok(Exit::Failed);
     };
+    if args.alone {
+        let judged = runner::run(&item.case, &mut *system, Asked::All);
+        return Ok(if judged.violation.is_some() { Exit::Findings } else { Exit::Clean });
+    }
+    if alone::is_suspect(&item.case) {
+        system = Box::new(Alone(system));
+    }
     let (replayed, judged) = corpus::replay(&item.case, &mut *system);
     let mut out = io::stdout().lock();
     if global.json() {

@@ -2,9 +2,9 @@
 
 use super::exit::{Exit, Failure, say};
 use super::global::Global;
-use super::{interrupt, outputs, tally};
+use super::{alone, interrupt, outputs, tally};
 use crate::campaign::{self, Budget, Kind, Plan, Watcher};
-use crate::case::{Case, Recorded, Status};
+use crate::case::Case;
 use crate::corpus;
 use crate::import::import;
 use crate::inflight::{self, Inflight};
@@ -13,7 +13,6 @@ use crate::result::{self, Results};
 use crate::seed::Seed;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Arguments of `test`.
@@ -48,7 +47,7 @@ pub struct Args {
     #[arg(long, value_name = "LOG", num_args = 1..)]
     from: Vec<PathBuf>,
     /// Ops of a case at most
-    #[arg(long, value_name = "N", default_value_t = campaign::MAX_SIZE)]
+    #[arg(long, value_name = "N", default_value_t = campaign::MAX_SIZE, value_parser = size)]
     max_size: usize,
     /// Stop behind so many distinct failures
     #[arg(long, value_name = "N", default_value_t = 8)]
@@ -70,9 +69,6 @@ pub struct Args {
     timings: bool,
     #[command(flatten)]
     outputs: outputs::Files,
-    /// Run one case and end: what a child process does for a block that ended its parent
-    #[arg(long, value_name = "K", hide = true)]
-    only_case: Option<u64>,
 }
 
 const EXAMPLES: &str = "\
@@ -89,6 +85,9 @@ pub enum SystemName {
     Core,
     /// The model, against itself
     Model,
+    /// The core in a process that ends at a fork: how a campaign survives that
+    #[value(hide = true)]
+    Abrupt,
 }
 
 impl SystemName {
@@ -97,6 +96,7 @@ impl SystemName {
         match self {
             SystemName::Core => Kind::Core,
             SystemName::Model => Kind::Model,
+            SystemName::Abrupt => Kind::Abrupt,
         }
     }
 }
@@ -114,6 +114,12 @@ fn duration(text: &str) -> Result<Duration, String> {
     let number: Option<u64> = digits.parse().ok();
     let millis = number.and_then(|number| number.checked_mul(unit));
     millis.map(Duration::from_millis).ok_or_else(|| "expected a time, such as 30s, 5m or 1h".to_owned())
+}
+
+/// Ops of a case at most, within what a machine can hold.
+pub fn size(text: &str) -> Result<usize, String> {
+    let size = text.parse().ok().filter(|size| (1..=campaign::LARGEST).contains(size));
+    size.ok_or_else(|| format!("expected a number from 1 to {}", campaign::LARGEST))
 }
 
 fn shard(text: &str) -> Result<(u64, u64), String> {
@@ -135,11 +141,6 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
         return list(global);
     }
     let plan = plan(args)?;
-    if let Some(index) = args.only_case {
-        let mut system = plan.kind.make();
-        let judged = crate::runner::run(&plan.case(index), &mut *system, crate::runner::Asked::All);
-        return Ok(if judged.violation.is_some() { Exit::Findings } else { Exit::Clean });
-    }
     args.outputs.check()?;
     interrupt::listen();
     say(format_args!("seed {}", plan.seed));
@@ -161,7 +162,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     drop(watch);
     results.replayed = replayed;
     for path in &recovered {
-        say(format_args!("a case that ended its process is saved: {}", path.display()));
+        say(format_args!("a case that ended its process is saved: foldproof replay {}", path.display()));
     }
     args.outputs.write(&results)?;
     let took = started.elapsed();
@@ -285,6 +286,9 @@ fn replay(args: &Args, plan: &Plan) -> Result<(u64, u64), Failure> {
             break;
         }
         let mut system = plan.kind.make();
+        if alone::is_suspect(&saved.case) {
+            system = Box::new(alone::Alone(system));
+        }
         let pinned: Vec<String> = saved.case.property.iter().cloned().collect();
         let asked =
             if pinned.is_empty() { crate::runner::Asked::All } else { crate::runner::Asked::Only(&pinned) };
@@ -304,44 +308,26 @@ fn replay(args: &Args, plan: &Plan) -> Result<(u64, u64), Failure> {
     Ok((run, failed))
 }
 
-/// Blocks whose process is gone: each is run again in children, case by case, and the case that ends its child is saved.
+/// Blocks whose process is gone: each is run again in children, case by case, and the case that ends its child is
+/// shrunk and saved.
 fn recover(folder: &Path, plan: &Plan, corpus: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut saved = vec![];
-    let this = std::env::current_exe()
-        .map_err(|error| Failure::Told(format!("cannot find this program: {error}")))?;
     for (file, block) in inflight::left_behind(folder) {
         say(format_args!(
             "process {} ended inside cases {}..{} of seed {}: running them again one by one",
             block.pid, block.from, block.to, block.seed
         ));
-        let system = if block.system == "model" { Kind::Model } else { Kind::Core };
-        let old = Plan {
-            seed: block.seed,
-            max_size: block.max_size as usize,
-            kind: system,
-            from: vec![],
-            ..plan.clone()
-        };
+        let kind = Kind::from_name(&block.system).unwrap_or(Kind::Core);
+        let max_size = usize::try_from(block.max_size).unwrap_or(campaign::MAX_SIZE).min(campaign::LARGEST);
+        let old = Plan { seed: block.seed, max_size, kind, ..plan.clone() };
         for index in block.from..block.to {
             if interrupt::requested() {
                 return Ok(saved);
             }
-            let seed = block.seed.to_string();
-            let (index_text, size) = (index.to_string(), block.max_size.to_string());
-            let child = Command::new(&this)
-                .args(["test", "--only-case", &index_text, "--seed", &seed, "--max-size", &size])
-                .args(["--system", &block.system])
-                .output();
-            let ended = match child {
-                Ok(output) => !matches!(output.status.code(), Some(0..=3)),
-                Err(error) => return Err(Failure::Told(format!("cannot start this program again: {error}"))),
-            };
-            if ended {
-                let mut case = old.case(index);
-                case.property = Some("system-answers".to_owned());
-                let message = Some("the process ended while it ran this case".to_owned());
-                case.outcome = Some(Recorded { status: Status::Failed, message, ..Recorded::passed() });
-                saved.push(corpus::save(corpus, &case).map_err(|error| Failure::Told(error.to_string()))?);
+            let case = old.case(index);
+            if alone::ends(&case, &block.system)? {
+                let small = alone::shrunk(&case, kind.make(), &interrupt::requested);
+                saved.push(corpus::save(corpus, &small).map_err(|error| Failure::Told(error.to_string()))?);
                 break;
             }
         }

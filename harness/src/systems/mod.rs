@@ -3,6 +3,7 @@
 //! A system gets a whole case and answers with its outcomes in the adapter protocol's form. It starts afresh for
 //! every case. An operation that it refuses is an outcome, not a failure.
 
+mod abrupt;
 pub mod compare;
 mod core;
 mod frames;
@@ -11,6 +12,7 @@ mod live;
 mod model;
 
 pub use self::core::Core;
+pub use abrupt::Abrupt;
 pub use model::Model;
 
 use crate::case::{Case, Encoding, Ref};
@@ -136,6 +138,7 @@ pub fn by_name(name: &str) -> Option<Box<dyn System>> {
     match name {
         "core" => Some(Box::new(Core)),
         "model" => Some(Box::new(Model)),
+        "abrupt" => Some(Box::new(Abrupt)),
         _ => None,
     }
 }
