@@ -1,6 +1,6 @@
 //! What a campaign came to, for people; and how far it is.
 
-use crate::case::{Call, Case, LogSource, Op, SurfaceOp};
+use crate::case::{Call, Case, LogSource, Op, Ref, SurfaceOp};
 use crate::properties;
 use crate::result::{Outcome, Results};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -171,6 +171,15 @@ fn cut(text: &str) -> String {
     text.chars().take(400).collect()
 }
 
+/// A seq as a person would name it: by the op whose event it is.
+fn named(seq: &Ref) -> String {
+    match seq {
+        Ref::Seq(seq) => format!("seq {seq}"),
+        Ref::Op(op) => format!("the event of op {op}"),
+        Ref::Text(text) => String::from_utf8_lossy(text.bytes()).into_owned(),
+    }
+}
+
 /// An op in words.
 fn words(op: &Op) -> String {
     let session = &op.session;
@@ -182,9 +191,9 @@ fn words(op: &Op) -> String {
                 .map(|data| String::from_utf8_lossy(data).into_owned())
                 .unwrap_or_default();
             let how = match &append.surface_op {
-                Some(SurfaceOp::Replace { start, end }) => format!(" replacing {start:?} to {end:?}"),
+                Some(SurfaceOp::Replace { start, end }) => format!(" replacing {} to {}", named(start), named(end)),
                 Some(SurfaceOp::Append) => " at the tail".to_owned(),
-                Some(SurfaceOp::Text(text)) => format!(" with surfaceOp {text:?}"),
+                Some(SurfaceOp::Text(text)) => format!(" with surfaceOp {}", String::from_utf8_lossy(text.bytes())),
                 None => String::new(),
             };
             format!(
@@ -194,14 +203,14 @@ fn words(op: &Op) -> String {
             )
         }
         Call::Fork { boundary, child } => match boundary {
-            Some(boundary) => format!("{session}: fork as {child} up to {boundary:?}"),
+            Some(boundary) => format!("{session}: fork as {child} up to {}", named(boundary)),
             None => format!("{session}: fork as {child}"),
         },
         Call::Restore { log, .. } => match log {
             LogSource::Dump(op) => format!("{session}: restore what op {op} dumped"),
             LogSource::Bytes(bytes) => format!("{session}: restore {} bytes", bytes.0.len()),
         },
-        Call::View { view, at: Some(at), .. } => format!("{session}: {} at {at:?}", view.name()),
+        Call::View { view, at: Some(at), .. } => format!("{session}: {} at {}", view.name(), named(at)),
         call => format!("{session}: {}", call.name()),
     }
 }
