@@ -191,9 +191,13 @@ fn words(op: &Op) -> String {
                 .map(|data| String::from_utf8_lossy(data).into_owned())
                 .unwrap_or_default();
             let how = match &append.surface_op {
-                Some(SurfaceOp::Replace { start, end }) => format!(" replacing {} to {}", named(start), named(end)),
+                Some(SurfaceOp::Replace { start, end }) => {
+                    format!(" replacing {} to {}", named(start), named(end))
+                }
                 Some(SurfaceOp::Append) => " at the tail".to_owned(),
-                Some(SurfaceOp::Text(text)) => format!(" with surfaceOp {}", String::from_utf8_lossy(text.bytes())),
+                Some(SurfaceOp::Text(text)) => {
+                    format!(" with surfaceOp {}", String::from_utf8_lossy(text.bytes()))
+                }
                 None => String::new(),
             };
             format!(

@@ -100,29 +100,32 @@ pub(super) fn refused_names_its_rule(context: &Context<'_>) -> Result<Applied, V
         return Ok(Applied(0));
     }
     let mut refused = false;
+    let mut otherwise = None;
     for (place, step) in context.trace.steps.iter().enumerate() {
         let Outcome::Err { rule: named, message } = &step.outcome else { continue };
         refused = true;
-        if let Some(named) = named
-            && named != rule.id()
-        {
+        if let Some(named) = named.as_ref().filter(|named| *named != rule.id()) {
             let found = Violation::new(place, info.id, format!("refused for another reason: {message}"));
             let found = found.between(rule.id(), named.as_str());
-            return Err(Violation { refused_otherwise: true, ..found });
+            otherwise = Some(Violation { refused_otherwise: true, ..found });
+            break;
         }
     }
-    if refused {
+    if refused && otherwise.is_none() {
         return Ok(Applied(1));
     }
     // A case of which the faulty operation was taken away says its rule still, and is no longer faulty.
-    let refused =
+    let as_expected =
         |step: &Step| matches!(&step.outcome, Outcome::Err { rule: Some(named), .. } if named == rule.id());
-    if !context.model().steps.iter().any(refused) {
+    if !context.model().steps.iter().any(as_expected) {
         return Ok(Applied(0));
     }
     let last = context.case.ops.len().saturating_sub(1);
-    Err(Violation::new(last, info.id, "nothing was refused")
-        .between(format!("refused under {}", rule.id()), "accepted"))
+    let accepted = || {
+        Violation::new(last, info.id, "nothing was refused")
+            .between(format!("refused under {}", rule.id()), "accepted")
+    };
+    Err(otherwise.unwrap_or_else(accepted))
 }
 
 fn found_by_the_checker(context: &Context<'_>, rule: Rule) -> Result<Applied, Violation> {
