@@ -25,6 +25,8 @@ pub fn summary(explained: &Explanation) -> String {
                         by a full disk or a copy that was cut off; nothing can be read from it."
             .into(),
         Case::Binary => "This is no session log and no text, whatever its name says.".into(),
+        Case::Marked => "There is a byte-order mark in front of the header, which no writer of logs puts there; an editor does.".into(),
+        Case::Utf16 => "The text is UTF-16, and logs are UTF-8: some program converted it.".into(),
         Case::NotALog => "This is text, but no session log: the first line should be a session header or an event.".into(),
         Case::PlainNamedZstd => "The text was never compressed: only its name says so.".into(),
         Case::ZstdNamedPlain => "The log is compressed, and its name does not say so.".into(),
@@ -95,18 +97,29 @@ pub fn next(stored: &Stored, explained: &Explanation) -> Vec<Step> {
     match explained.case {
         Case::Empty => step("look for a copy; there is nothing in this file that could be recovered", None),
         Case::Binary => step("ask what it is", Some(format!("file {path}"))),
+        Case::Marked => {
+            let new = word(&recoded(&name, "unmarked", compressed));
+            step("take the mark out", Some(format!("tail -c +4 {path} > {new} && foldproof check {new}")));
+        }
+        Case::Utf16 => {
+            let new = word(&recoded(&name, "utf-8", false));
+            step(
+                "convert it back",
+                Some(format!("iconv -f UTF-16 -t UTF-8 {path} > {new} && foldproof check {new}")),
+            );
+        }
         Case::NotALog => step("look at its beginning", Some(format!("{first} | head -c 300"))),
         Case::PlainNamedZstd | Case::ZstdNamedPlain => {
             let plain = explained.case == Case::PlainNamedZstd;
-            let new = word(&recoded(&name, !plain));
+            let new = word(&recoded(&name, "", !plain));
             step(
                 "give it a name that says what it is",
                 Some(format!("cp {path} {new} && foldproof check {new}")),
             );
         }
         Case::WholeFrame => {
-            let plain = word(&with(&recoded(&name, false), "text"));
-            let new = word(&with(&recoded(&name, true), "framed"));
+            let plain = word(&recoded(&name, "text", false));
+            let new = word(&recoded(&name, "framed", true));
             step("take the text out and write it anew, in frames of its own", None);
             step("", Some(format!("zstd -dc {path} > {plain} && foldproof convert {plain} -o {new}")));
         }
@@ -118,7 +131,7 @@ pub fn next(stored: &Stored, explained: &Explanation) -> Vec<Step> {
                 r#"{{"type":"session","version":0,"id":"ID","createdAt":{},"delegationDepth":0}}"#,
                 explained.first_time.unwrap_or(0)
             );
-            let new = word(&with(&recoded(&name, false), "headed"));
+            let new = word(&recoded(&name, "headed", false));
             step(
                 "put a header in front, with the session's ID in it, if you know it; the time is that of the first event",
                 None,
@@ -155,10 +168,15 @@ pub fn next(stored: &Stored, explained: &Explanation) -> Vec<Step> {
                 );
             }
             if prefix.is_some() {
-                step(
-                    "keep what stands before the damage as a log; the rest is set beside it, byte for byte",
-                    Some(format!("foldproof repair {path} --salvage -o {}", out("salvaged"))),
-                );
+                let what = match explained.case {
+                    Case::CorruptFrame => {
+                        "keep what stands before the damage as a log; the rest is set beside it, as it was and as text"
+                    }
+                    _ => {
+                        "keep what stands before the damage as a log; the rest is set beside it, byte for byte"
+                    }
+                };
+                step(what, Some(format!("foldproof repair {path} --salvage -o {}", out("salvaged"))));
             }
             if prefix == Some("repairable") {
                 let salvaged = with(&name, "salvaged");
@@ -180,6 +198,13 @@ pub fn next(stored: &Stored, explained: &Explanation) -> Vec<Step> {
             }
         }
         Case::TornFrame | Case::TornTail | Case::OpenTurn => {
+            if explained.unended {
+                let new = out("ended");
+                step(
+                    "the last line is a whole record: if an editor took its newline away, put that back",
+                    Some(format!("{{ cat {path}; echo; }} > {new} && foldproof check {new}")),
+                );
+            }
             step(
                 "if no writer is at work on it: cut what was never committed and close what is open",
                 Some(format!("foldproof repair {path} -o {}", out("repaired"))),
@@ -211,7 +236,7 @@ pub fn next(stored: &Stored, explained: &Explanation) -> Vec<Step> {
         Case::Tutorial => step("read it", Some(show)),
         Case::Healthy => {
             step("read it", Some(show));
-            let new = recoded(&name, !compressed);
+            let new = recoded(&name, "", !compressed);
             let why = if compressed { "write it as plain text" } else { "write it compressed" };
             step(why, Some(format!("foldproof convert {path} -o {}", word(&new))));
         }

@@ -157,7 +157,7 @@ fn human(stored: &Stored, explained: &Explanation, summary: &str, steps: &[Step]
     page.entry("in short", summary);
     page.entry("it is", &claims(stored, explained));
     if let Some(readers) = &explained.readers {
-        page.entry("reader", &opens(&readers.provider, &readers.publish));
+        page.entry("reader", &opens(&readers.provider, &readers.publish, explained.damage()));
     } else if explained.report.dialect == "tutorial" {
         page.entry("reader", "no release of the harness reads this teaching shape; `foldproof` does");
     }
@@ -209,6 +209,8 @@ fn claims(stored: &Stored, explained: &Explanation) -> String {
         (Case::PlainNamedZstd, _) => format!("{size} of plain text under a name that says Zstandard"),
         (Case::ZstdNamedPlain, _) => format!("{size} of Zstandard under a name that says plain text"),
         (Case::HeaderCutOff, _) => format!("{size} of Zstandard, without one whole frame"),
+        (Case::Marked, _) => format!("{size}, {encoding}, with a byte-order mark in front"),
+        (Case::Utf16, _) => format!("{size} of UTF-16"),
         (Case::NotALog, _) => format!("{size}, {encoding}, whose first line is no session header"),
         (Case::NoHeader, _) => format!("{size}, {encoding}, that begins with an event"),
         (_, None) if report.dialect == "tutorial" => {
@@ -228,11 +230,16 @@ fn claims(stored: &Stored, explained: &Explanation) -> String {
     }
 }
 
-fn opens(provider: &Report, publish: &Report) -> String {
-    let why = |report: &Report| {
-        strongest(report).map_or(String::new(), |finding| {
+/// Whether the released reader opens the log; a reason that is told below is not told twice.
+fn opens(provider: &Report, publish: &Report, told: Option<&Finding>) -> String {
+    let why = |report: &Report| match strongest(report) {
+        None => String::new(),
+        Some(finding) if told.is_some_and(|told| (told.rule, told.line) == (finding.rule, finding.line)) => {
+            format!("{} in line {}", finding.rule.id(), finding.line)
+        }
+        Some(finding) => {
             format!("{} in line {}, {}", finding.rule.id(), finding.line, clean(&finding.message, 200))
-        })
+        }
     };
     if provider.findings.strongest() >= Some(Class::Reject) {
         return format!("release 0.1.1 does not open it (stage provider): {}", why(provider));
@@ -251,19 +258,16 @@ fn opens(provider: &Report, publish: &Report) -> String {
 }
 
 fn told_safe(stored: &Stored, explained: &Explanation, safe: &crate::tools::explain::Safe) -> String {
-    let whole = safe.bytes == stored.artifact.size();
+    let size = stored.artifact.size();
+    let whole = explained.damage().is_none() || safe.bytes == size;
     let events = count(safe.events, "event");
     let mut text = match (whole, safe.events) {
         (true, _) => format!("all of it: {events} in {}", count(safe.lines, "line")),
-        (false, 0) => "only the header stands before that, and no event".to_owned(),
-        (false, _) => format!("{events} in lines 1 to {} stand before that", safe.lines),
+        (false, 0) => "only the header, and no event".to_owned(),
+        (false, _) => format!("{events} in lines 1 to {}", safe.lines),
     };
     if !whole {
-        text.push_str(&format!(
-            "; {} of {} stay as they are",
-            bytes(safe.bytes),
-            bytes(stored.artifact.size())
-        ));
+        text.push_str(&format!("; {} of the file are behind that", bytes(size - safe.bytes)));
     }
     match safe.finished {
         Some(seq) if safe.events > 0 && seq + 1 == safe.events => {

@@ -148,6 +148,7 @@ pub(super) fn told_branches(branches: &[BranchShape]) -> String {
     for (place, branch) in branches.iter().enumerate() {
         let from = match place {
             0 => "from the start".to_owned(),
+            _ if branch.from == 0 => "from the start again".to_owned(),
             _ => format!("leaves the others behind event {}", branch.from.saturating_sub(1)),
         };
         text.push_str(&format!(

@@ -1,8 +1,5 @@
 //! Command lines that people copy: paths quoted for a shell, and names for what a command would write.
 
-use super::walk;
-use std::path::Path;
-
 /// Text as one word of a POSIX shell.
 pub fn quote(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
@@ -26,16 +23,18 @@ pub fn with(path: &str, word: &str) -> String {
     }
 }
 
-/// The path with the other encoding's suffix.
-pub fn recoded(path: &str, compressed: bool) -> String {
-    let stem =
-        [".jsonl.zstd", ".jsonl.zst", ".zst", ".jsonl"].iter().find_map(|suffix| path.strip_suffix(suffix));
-    let stem = stem.filter(|stem| !stem.is_empty()).unwrap_or(path);
-    let name = format!("{stem}.{}", if compressed { "jsonl.zstd" } else { "jsonl" });
-    if name == path || walk::is_compressed(Path::new(&name)) != Some(compressed) {
-        format!("{stem}.new.{}", if compressed { "jsonl.zstd" } else { "jsonl" })
-    } else {
-        name
+/// The path with the suffix of an encoding, and a word in front of that where the name would be the same or a word is
+/// wanted.
+pub fn recoded(path: &str, tag: &str, compressed: bool) -> String {
+    let suffixes = [".jsonl.zstd", ".jsonl.zst", ".zst", ".jsonl"];
+    let stem = suffixes.iter().find_map(|suffix| path.strip_suffix(suffix));
+    let stem = stem.filter(|stem| !stem.is_empty() && !stem.ends_with('/')).unwrap_or(path);
+    let suffix = if compressed { "jsonl.zstd" } else { "jsonl" };
+    let name = format!("{stem}.{suffix}");
+    match tag {
+        "" if name != path => name,
+        "" => format!("{stem}.new.{suffix}"),
+        tag => format!("{stem}.{tag}.{suffix}"),
     }
 }
 
@@ -51,8 +50,9 @@ mod tests {
         assert_eq!(word("-x.jsonl"), "./-x.jsonl");
         assert_eq!(with("d/a.jsonl.zstd", "repaired"), "d/a.repaired.jsonl.zstd");
         assert_eq!(with("a.log", "repaired"), "a.log.repaired");
-        assert_eq!(recoded("a.jsonl.zstd", false), "a.jsonl");
-        assert_eq!(recoded("a.jsonl", true), "a.jsonl.zstd");
-        assert_eq!(recoded("a.jsonl", false), "a.new.jsonl");
+        assert_eq!(recoded("a.jsonl.zstd", "", false), "a.jsonl");
+        assert_eq!(recoded("a.jsonl", "", true), "a.jsonl.zstd");
+        assert_eq!(recoded("a.jsonl", "", false), "a.new.jsonl");
+        assert_eq!(recoded("a.jsonl.zstd", "headed", false), "a.headed.jsonl");
     }
 }

@@ -20,6 +20,10 @@ pub enum Case {
     Empty,
     /// Bytes that are no text and no Zstandard.
     Binary,
+    /// Text with a byte-order mark in front.
+    Marked,
+    /// UTF-16, with its mark.
+    Utf16,
     /// Text, but no log.
     NotALog,
     /// Plain text under a name that says Zstandard.
@@ -70,6 +74,8 @@ impl Case {
         match self {
             Case::Empty => "empty",
             Case::Binary => "binary",
+            Case::Marked => "byte-order-mark",
+            Case::Utf16 => "utf-16",
             Case::NotALog => "not-a-log",
             Case::PlainNamedZstd => "plain-named-zstd",
             Case::ZstdNamedPlain => "zstd-named-plain",
@@ -102,8 +108,11 @@ impl Case {
             Empty
                 | Binary
                 | NotALog
+                | Marked
+                | Utf16
                 | PlainNamedZstd
                 | ZstdNamedPlain
+                | WholeFrame
                 | HeaderCutOff
                 | NoHeader
                 | BadHeader
@@ -152,6 +161,8 @@ pub struct Explanation {
     pub branches: Option<Branches>,
     /// The time of the first event, where the header is missing.
     pub first_time: Option<i64>,
+    /// Whether the last line is a whole record that only lacks its newline, as some editors leave it.
+    pub unended: bool,
 }
 
 impl Explanation {
@@ -179,7 +190,8 @@ pub fn explain(artifact: &Artifact, options: &Options) -> Result<Explanation, Fr
         readers: None,
         safe: None,
         branches: None,
-        first_time: first.and_then(|line| event_time(line)),
+        first_time: first.and_then(event_time),
+        unended: false,
         report,
     };
     explanation.case = case(artifact, &explanation, &head, options)?;
@@ -198,6 +210,8 @@ pub fn explain(artifact: &Artifact, options: &Options) -> Result<Explanation, Fr
         explanation.safe =
             Some(Safe { events: plan.prefix.events, lines, bytes, finished, verdict: plan.prefix.verdict() });
         explanation.branches = plan.branches;
+        explanation.unended = explanation.damage().is_some_and(|finding| finding.rule == Rule::Store5)
+            && is_record(artifact, bytes, options)?;
         if explanation.branches.is_some() && matches!(explanation.case, Case::Damaged | Case::TornTail) {
             explanation.case = Case::TwoWriters;
         }
@@ -273,7 +287,11 @@ fn header_case(
             _ => Case::NotALog,
         };
     }
-    if explanation.first_time.is_some() {
+    if head.starts_with(b"\xef\xbb\xbf") {
+        Case::Marked
+    } else if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        Case::Utf16
+    } else if explanation.first_time.is_some() {
         Case::NoHeader
     } else if explanation.report.header.is_some()
         || head.trim_ascii_start().starts_with(b"{\"type\":\"session\"")
@@ -328,6 +346,19 @@ pub fn member(report: &Report, name: &str) -> Option<String> {
     let mut scanner = Scanner::new(u64::MAX);
     let scan = scanner.scan(line).ok()?;
     scan.root().get(name).map(|value| String::from_utf8_lossy(value.bytes()).into_owned())
+}
+
+/// Whether what stands behind an offset is a record but for its newline.
+fn is_record(artifact: &Artifact, from: u64, options: &Options) -> Result<bool, FrameError> {
+    let mut lines = artifact.lines(from, options.limits)?;
+    let mut scanner = Scanner::new(options.limits.depth);
+    Ok(match lines.read()? {
+        Item::Line { bytes, ended: false, .. } => {
+            std::str::from_utf8(bytes).is_ok()
+                && scanner.scan(bytes).is_ok_and(|scan| scan.root().is_object())
+        }
+        _ => false,
+    })
 }
 
 /// Lines of a log that opens, and the seq of its last `turn/end`.
