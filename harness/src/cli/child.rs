@@ -40,7 +40,7 @@ Examples:
   foldproof fork session.jsonl --at 104 --id branch -o branch.jsonl
   foldproof fork session.jsonl --id copy -o copy.jsonl.zstd
   foldproof fork session.jsonl --at 104 --id dated --created-at 1767225600000 -o dated.jsonl
-  foldproof fork - --id piped -o piped.jsonl < session.jsonl";
+  foldproof fork - --id twin -o twin.jsonl < session.jsonl";
 
 #[derive(Debug, Serialize)]
 struct Shape {
