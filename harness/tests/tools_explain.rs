@@ -12,8 +12,11 @@ use std::process::Command;
 use stored::{conforms, frame, framed};
 use support::*;
 
-/// Damaged logs and others: name, bytes, the case, the exit code, and events that stand safe (where the log opens at all).
-fn damaged() -> Vec<(&'static str, Vec<u8>, &'static str, i32, Option<u64>)> {
+/// Name, bytes, the case, the exit code, and events that stand safe, where the log opens at all.
+type Sample = (&'static str, Vec<u8>, &'static str, i32, Option<u64>);
+
+/// Damaged logs and others.
+fn damaged() -> Vec<Sample> {
     let good = good();
     let whole = framed(&good, &[3, 4]);
     let (header, events) = good.split_once('\n').unwrap();

@@ -17,7 +17,7 @@ use foldproof::json::{Scanner, Value};
 use foldproof::rule::Rule;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `repair`.
 #[derive(Debug, clap::Args)]
@@ -52,9 +52,7 @@ Examples:
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     let stored = Stored::open(&args.path, global)?;
     if let Some(out) = &args.output {
-        if stored.path.as_os_str() != "-" && is_same(&stored.path, out) {
-            return Err(stored.failed("it is the log itself; --in-place repairs it there and keeps a copy"));
-        }
+        stored.refuse_over(out)?;
         Output { path: out.clone(), force: args.force }.check()?;
     } else if stored.is_stdin() {
         return Err(stored.failed("stdin cannot be repaired in place; name a file with -o"));
@@ -69,10 +67,6 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
         }
         Outcome::Plan(plan) => written(args, global, &stored, &plan, &options),
     }
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 fn written(

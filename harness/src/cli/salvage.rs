@@ -31,6 +31,8 @@ pub fn run(args: &Args, global: &Global, stored: &Stored, options: &Options) -> 
         )));
     }
     let names = Names::new(out, compressed);
+    stored.refuse_over(&names.rest)?;
+    stored.refuse_over(&names.text)?;
     let rest = Output { path: names.rest.clone(), force: args.force };
     let text = Output { path: names.text.clone(), force: args.force };
     rest.check()?;

@@ -1,6 +1,6 @@
 //! A path that a tool reads from, and what tools say of it.
 
-use super::exit::Failure;
+use super::exit::{Exit, Failure, say};
 use super::global::Global;
 use super::render::clean;
 use super::walk;
@@ -48,6 +48,9 @@ impl Stored {
                 held(&mut File::open(path).map_err(|error| told(&error))?)?
             }
         };
+        // A file that is being written is taken back when a person asks to stop.
+        super::interrupt::listen();
+        let artifact = artifact.stopped_by(super::interrupt::requested);
         Ok(Stored { artifact, path: path.to_owned() })
     }
 
@@ -89,6 +92,17 @@ impl Stored {
 fn failed(path: &Path, why: &dyn Display) -> Failure {
     let name = if path.as_os_str() == "-" { "<stdin>".into() } else { path.to_string_lossy() };
     Failure::Told(format!("{}: {}", clean(&name, usize::MAX), clean(&why.to_string(), usize::MAX)))
+}
+
+/// The end of a command that a person may have asked to stop: what failed because of that is no error of the log.
+pub fn stoppable(ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
+    match ended {
+        Err(Failure::Told(_)) if super::interrupt::requested() => {
+            say(format_args!("interrupted: nothing more was written"));
+            Ok(Exit::Interrupted)
+        }
+        ended => ended,
+    }
 }
 
 /// The options of a strict check whose findings are shown.

@@ -14,6 +14,7 @@ pub struct Artifact {
     bytes: Bytes,
     size: u64,
     compressed: bool,
+    stop: fn() -> bool,
 }
 
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl Artifact {
 
     /// Bytes in memory whose encoding is known.
     pub fn of(bytes: Vec<u8>, compressed: bool) -> Self {
-        Artifact { size: bytes.len() as u64, bytes: Bytes::Held(bytes), compressed }
+        Artifact { size: bytes.len() as u64, bytes: Bytes::Held(bytes), compressed, stop: never }
     }
 
     /// A regular file. `compressed` is what its name says; where that says nothing the magic decides.
@@ -46,7 +47,13 @@ impl Artifact {
                 head == MAGIC
             }
         };
-        Ok(Artifact { bytes: Bytes::File(path), size, compressed })
+        Ok(Artifact { bytes: Bytes::File(path), size, compressed, stop: never })
+    }
+
+    /// Reading it fails as soon as `stop` says so.
+    #[must_use]
+    pub fn stopped_by(self, stop: fn() -> bool) -> Self {
+        Artifact { stop, ..self }
     }
 
     /// Its bytes.
@@ -71,7 +78,7 @@ impl Artifact {
             Bytes::Held(bytes) => Box::new(Cursor::new(&bytes[..])),
             Bytes::File(path) => Box::new(File::open(path)?),
         };
-        Part::new(source, from.min(to), to, vec![])
+        Part::new(source, from.min(to), to, self.stop)
     }
 
     /// The bytes up to an offset, and others behind them.
@@ -116,17 +123,25 @@ pub struct Part<'a> {
     length: u64,
     tail: Vec<u8>,
     at: u64,
+    stop: fn() -> bool,
+}
+
+fn never() -> bool {
+    false
 }
 
 impl<'a> Part<'a> {
-    fn new(mut source: Box<dyn ReadSeek + 'a>, from: u64, to: u64, tail: Vec<u8>) -> io::Result<Self> {
+    fn new(mut source: Box<dyn ReadSeek + 'a>, from: u64, to: u64, stop: fn() -> bool) -> io::Result<Self> {
         source.seek(SeekFrom::Start(from))?;
-        Ok(Part { source, start: from, length: to - from, tail, at: 0 })
+        Ok(Part { source, start: from, length: to - from, tail: vec![], at: 0, stop })
     }
 }
 
 impl Read for Part<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.stop)() {
+            return Err(io::Error::other("interrupted"));
+        }
         if self.at < self.length {
             let most = (self.length - self.at).min(buffer.len() as u64) as usize;
             let count = self.source.read(&mut buffer[..most])?;

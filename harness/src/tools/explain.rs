@@ -184,13 +184,12 @@ pub fn explain(artifact: &Artifact, options: &Options) -> Result<Explanation, Fr
         check(artifact.input()?, &Options { reading: Reading::Released(stage), ..options.clone() })
     };
     let head = artifact.head(1 << 14)?;
-    let first = first_line(&head);
     let mut explanation = Explanation {
         case: Case::Healthy,
         readers: None,
         safe: None,
         branches: None,
-        first_time: first.and_then(event_time),
+        first_time: first_event_time(artifact, options),
         unended: false,
         report,
     };
@@ -282,6 +281,7 @@ fn header_case(
     if artifact.is_compressed() {
         return match finding.rule {
             Rule::Codec3 => Case::CorruptFrame,
+            _ if explanation.first_time.is_some() => Case::NoHeader,
             _ if explanation.report.bytes == 0 || first_frame_is_torn(artifact) => Case::HeaderCutOff,
             _ if explanation.report.header.is_some() => Case::BadHeader,
             _ => Case::NotALog,
@@ -318,14 +318,13 @@ fn is_text(head: &[u8]) -> bool {
     valid && !head.contains(&0)
 }
 
-fn first_line(head: &[u8]) -> Option<&[u8]> {
-    head.split(|byte| *byte == b'\n').next().filter(|line| std::str::from_utf8(line).is_ok())
-}
-
-/// The time of a line that is an event.
-fn event_time(line: &[u8]) -> Option<i64> {
-    let mut scanner = Scanner::new(u64::MAX);
-    let scan = scanner.scan(line).ok()?;
+/// The time of the first line, where that is an event.
+fn first_event_time(artifact: &Artifact, options: &Options) -> Option<i64> {
+    let mut lines = artifact.lines(0, options.limits).ok()?;
+    let Ok(Item::Line { bytes, .. }) = lines.read() else { return None };
+    std::str::from_utf8(bytes).ok()?;
+    let mut scanner = Scanner::new(options.limits.depth);
+    let scan = scanner.scan(bytes).ok()?;
     let root = scan.root();
     let kind = root.get("type").and_then(Value::as_str)?;
     if kind.is("session") || root.get("version").is_some() {
