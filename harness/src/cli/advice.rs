@@ -2,7 +2,8 @@
 
 use super::shell::{quote, recoded, with, word};
 use super::stored::Stored;
-use crate::tools::explain::{Case, Explanation, version};
+use crate::tools::diagnosis::Case;
+use crate::tools::explain::{Explanation, version};
 use foldproof::check::Report;
 use foldproof::rule::{Class, Rule};
 use serde::Serialize;

@@ -7,6 +7,7 @@ pub mod artifact;
 pub mod branches;
 pub mod convert;
 pub mod cut;
+pub mod diagnosis;
 pub mod explain;
 pub mod fork;
 pub mod repair;
