@@ -145,7 +145,10 @@ fn what_cannot_be_repaired_is_refused_with_a_way_out() {
     let nameless = log(&[TURN, STEP, ASK, &CALLS.replace("\"c1\"", "\"\"")]);
     let unknown = log(&[r#"{"type":"later/thing","data":{}}"#]);
     let tutorial = r#"{"type":"turn/start","seq":0,"time":0,"data":{"turn":1}}"#.to_owned();
+    let (_, beheaded) =
+        good().split_once('\n').map(|(header, rest)| (header.to_owned(), rest.to_owned())).unwrap();
     for (name, text, id, way) in [
+        ("beheaded", beheaded, "no-header", "foldproof explain"),
         ("gap", gap, "corrupt", "--salvage"),
         ("reject", log(&[TURN, STEP, ASK, BAD_REPLACE]), "reject", "--salvage"),
         ("unknown", unknown, "unsupported", "the program that wrote it"),

@@ -11,6 +11,7 @@ use super::render::clean;
 use super::stored::{self, Stored};
 use super::{salvage, twice};
 use crate::tools::branches::{self, Branches};
+use crate::tools::explain::is_record;
 use crate::tools::repair::{Outcome, Plan, plan};
 use foldproof::check::Options;
 use foldproof::json::{Scanner, Value};
@@ -124,7 +125,16 @@ fn written(
     if global.json() {
         stored::print(&shape)?;
     } else {
-        stored::put(&human(stored, &shape))?;
+        let mut text = human(stored, &shape);
+        let unended = torn.is_some_and(|finding| finding.rule == Rule::Store5)
+            && is_record(artifact, plan.copied(artifact), options).map_err(|error| stored.unread(error))?;
+        if unended {
+            text.push_str(
+                "            the line that was cut is a whole record but for its newline; if an editor took that away,\n            \
+                 `foldproof explain` says how to keep the line\n",
+            );
+        }
+        stored::put(&text)?;
         twice::tell(shape.out.as_deref().unwrap_or(&stored.title()), &plan.after, global);
     }
     Ok(Exit::Clean)
@@ -163,7 +173,7 @@ fn human(stored: &Stored, shape: &Shape<'_>) -> String {
     text.push_str(&format!("  kept      {}, byte for byte\n", count(kept, "event")));
     if let Some(cut) = &shape.cut {
         text.push_str(&format!(
-            "  cut       {} from line {} on, which no finished turn needs [{}: {}]\n",
+            "  cut       {} from line {} on, where no finished turn follows [{}: {}]\n",
             bytes(cut.bytes),
             cut.line,
             cut.rule,

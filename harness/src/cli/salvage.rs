@@ -164,5 +164,8 @@ fn human(stored: &Stored, plan: &Plan, shape: &Shape<'_>) -> String {
             shell::word(&shell::with(&out, "repaired"))
         ));
     }
+    if plan.prefix.events == 0 && !stored.is_stdin() {
+        text.push_str(&format!("  next      foldproof explain {}\n", shell::word(&stored.name())));
+    }
     text
 }

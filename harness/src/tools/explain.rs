@@ -140,7 +140,7 @@ pub fn member(report: &Report, name: &str) -> Option<String> {
 }
 
 /// Whether what stands behind an offset is a record but for its newline.
-fn is_record(artifact: &Artifact, from: u64, options: &Options) -> Result<bool, FrameError> {
+pub fn is_record(artifact: &Artifact, from: u64, options: &Options) -> Result<bool, FrameError> {
     let mut lines = artifact.lines(from, options.limits)?;
     let mut scanner = Scanner::new(options.limits.depth);
     Ok(match lines.read()? {

@@ -9,6 +9,7 @@ use super::sink::Sink;
 use foldproof::check::{Options, Report, check, inspect};
 use foldproof::codec::frames::FrameError;
 use foldproof::codec::lines::Item;
+use foldproof::dialect;
 use foldproof::finding::Finding;
 use foldproof::rule::{Class, Rule};
 use std::io::{self, Write};
@@ -31,6 +32,8 @@ pub struct Plan {
 pub enum Refusal {
     /// Storage damage in the committed region.
     Corrupt,
+    /// The header is missing or damaged.
+    NoHeader,
     /// Written for another version or vocabulary.
     Unsupported,
     /// It holds an event that the contract does not admit.
@@ -48,6 +51,7 @@ impl Refusal {
     pub fn id(self) -> &'static str {
         match self {
             Refusal::Corrupt => "corrupt",
+            Refusal::NoHeader => "no-header",
             Refusal::Unsupported => "unsupported",
             Refusal::Reject => "reject",
             Refusal::Unrepairable => "unrepairable",
@@ -62,6 +66,10 @@ impl Refusal {
             Refusal::Corrupt => {
                 "the log is damaged where it was committed, and a repair never removes a committed event; --salvage \
                  keeps what stands before the damage and sets the rest beside it"
+            }
+            Refusal::NoHeader => {
+                "the header is missing or damaged, and a header is never invented; `foldproof explain` says what can be \
+                 done"
             }
             Refusal::Unsupported => {
                 "the log is not broken but written for another version or vocabulary, so there is nothing to repair; \
@@ -97,7 +105,7 @@ pub enum Outcome {
 /// Plans the repair of a log. `options` are those of a strict check.
 pub fn plan(artifact: &Artifact, options: &Options) -> Result<Outcome, FrameError> {
     let (report, recovery) = inspect(artifact.input()?, options)?;
-    if let Some(refusal) = refusal(&report) {
+    if let Some(refusal) = refusal(&report, options) {
         return Ok(Outcome::Refused(refusal, Box::new(report)));
     }
     let cut = match torn(&report) {
@@ -123,15 +131,28 @@ pub fn plan(artifact: &Artifact, options: &Options) -> Result<Outcome, FrameErro
     Ok(Outcome::Plan(Box::new(plan)))
 }
 
-fn refusal(report: &Report) -> Option<Refusal> {
+fn refusal(report: &Report, options: &Options) -> Option<Refusal> {
     match report.findings.strongest()? {
         Class::Unsupported => Some(Refusal::Unsupported),
+        Class::Corrupt
+            if headed(report, options) && report.findings.list.iter().any(|finding| finding.line == 1) =>
+        {
+            Some(Refusal::NoHeader)
+        }
         Class::Corrupt => Some(Refusal::Corrupt),
         Class::Reject => Some(Refusal::Reject),
         Class::Relation | Class::Repairable | Class::Note => {
             let hopeless = report.findings.list.iter().any(|finding| finding.rule == Rule::Repair6);
             hopeless.then_some(Refusal::Unrepairable)
         }
+    }
+}
+
+/// Whether logs of the dialect that a report names have a header line.
+pub fn headed(report: &Report, options: &Options) -> bool {
+    match &options.dialect {
+        Some(dialect) => dialect.header.is_some(),
+        None => dialect::by_name(&report.dialect).is_none_or(|dialect| dialect.header.is_some()),
     }
 }
 

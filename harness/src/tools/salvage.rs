@@ -87,7 +87,7 @@ pub fn plan(artifact: &Artifact, options: &Options) -> Result<Outcome, FrameErro
         if finding.line <= 1 {
             let refusal = if finding.rule == Rule::Store2 {
                 Refusal::Unsupported
-            } else if plan.report.dialect == "tutorial" {
+            } else if !super::repair::headed(&plan.report, options) {
                 Refusal::Nothing
             } else {
                 Refusal::NoHeader
