@@ -78,6 +78,15 @@ fn written(
     options: &Options,
 ) -> Result<Exit, Failure> {
     let artifact = &stored.artifact;
+    // What is told of the log is read before the log may be replaced.
+    let torn = crate::tools::repair::torn(&plan.report);
+    let branches = match torn.filter(|finding| finding.rule == Rule::Store3) {
+        Some(_) => branches::follow(artifact, plan.report.header.is_some(), options.limits)
+            .map_err(|error| stored.unread(error))?,
+        None => Branches::default(),
+    };
+    let unended = torn.is_some_and(|finding| finding.rule == Rule::Store5)
+        && is_record(artifact, plan.copied(artifact), options).map_err(|error| stored.unread(error))?;
     let (mut out, mut backup) = (None, None);
     match &args.output {
         Some(path) => {
@@ -93,12 +102,6 @@ fn written(
         }
         None => {}
     }
-    let torn = crate::tools::repair::torn(&plan.report);
-    let branches = match torn.filter(|finding| finding.rule == Rule::Store3) {
-        Some(_) => branches::follow(artifact, plan.report.header.is_some(), options.limits)
-            .map_err(|error| stored.unread(error))?,
-        None => Branches::default(),
-    };
     let outcome = if plan.needs_something() { "repaired" } else { "unchanged" };
     let cut = plan.cut.as_ref().zip(torn).map(|(cut, finding)| CutShape {
         line: cut.line,
@@ -126,8 +129,6 @@ fn written(
         stored::print(&shape)?;
     } else {
         let mut text = human(stored, &shape);
-        let unended = torn.is_some_and(|finding| finding.rule == Rule::Store5)
-            && is_record(artifact, plan.copied(artifact), options).map_err(|error| stored.unread(error))?;
         if unended {
             text.push_str(
                 "            the line that was cut is a whole record but for its newline; if an editor took that away,\n            \
