@@ -152,6 +152,13 @@ pub fn load(input: Input<'_>, options: &Options, size: usize) -> Result<Loaded, 
     run(input, options, Some(Recorder::with_capacity(size)))
 }
 
+/// Checks a stored log as [`check`] does, and says what stands open at its end: what a repair needs of a log that is not
+/// held in memory.
+pub fn inspect(input: Input<'_>, options: &Options) -> Result<(Report, Recovery), FrameError> {
+    let Loaded { report, recovery, .. } = run(input, options, None)?;
+    Ok((report, recovery))
+}
+
 fn run(input: Input<'_>, options: &Options, recorder: Option<Recorder>) -> Result<Loaded, FrameError> {
     let search = match options.reading {
         Reading::Strict => true,

@@ -12,6 +12,7 @@ fn examples_of_the_help_run() {
     let folder = Folder::new();
     folder.write("session.jsonl", std::fs::read(corpora("sessions/tool-steps.jsonl")).unwrap());
     folder.write("torn.jsonl", std::fs::read(corpora("sessions/torn-inside-a-turn.jsonl")).unwrap());
+    folder.write("damaged.jsonl", log(&[TURN, STEP, ASK, BAD_REPLACE, STEP_END, TURN_END]));
     folder.write("logs/a.jsonl", good());
     folder.write("logs/b.jsonl", log(&[TURN]));
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_foldproof"));
@@ -32,7 +33,7 @@ fn examples_of_the_help_run() {
         .collect();
     assert!(commands.contains(&"check") && commands.contains(&"show") && commands.contains(&"rules"));
     // Other commands bring their examples, and files that those need, with tests of their own.
-    for command in ["check", "show", "rules"] {
+    for command in ["check", "show", "rules", "explain", "repair", "fork", "convert"] {
         let help = run(&[command, "--help"]);
         let examples: Vec<&str> = help
             .out

@@ -52,7 +52,8 @@ impl<'a> LogShape<'a> {
 }
 
 impl<'a> FindingShape<'a> {
-    fn new(finding: &'a Finding) -> Self {
+    /// Of a finding.
+    pub fn new(finding: &'a Finding) -> Self {
         FindingShape {
             rule: finding.rule.id(),
             class: finding.class.name(),

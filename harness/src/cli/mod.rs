@@ -3,9 +3,13 @@
 //! A command is one module with a type `Args` and a function `run`; adding one is a variant of [`Command`] and an arm
 //! of its `run`. Names, exit codes and JSON shapes are stable, because the CI of others depends on them.
 
+mod advice;
 pub mod alone;
 pub mod check;
+pub mod child;
+pub mod convert;
 pub mod exit;
+pub mod explain;
 pub mod fork;
 pub mod generate;
 pub mod global;
@@ -19,14 +23,19 @@ pub mod output;
 pub mod outputs;
 pub mod paint;
 pub mod progress;
+mod recovered;
 pub mod render;
+pub mod repair;
 pub mod replay;
 pub mod report;
 pub mod rules;
+pub mod salvage;
 pub mod sarif;
 pub mod select;
+pub mod shell;
 pub mod show;
 pub mod source;
+pub mod stored;
 pub mod summary;
 pub mod tally;
 pub mod test;
@@ -69,6 +78,14 @@ pub enum Command {
     Check(check::Args),
     /// Prints what a log derives to, at any point of its history
     Show(show::Args),
+    /// Says why a log does not open, and what can be done
+    Explain(explain::Args),
+    /// Recovers a log that was cut off; with --salvage takes what can be read of a damaged one
+    Repair(repair::Args),
+    /// Forks a log: its events up to a boundary, as a session of its own
+    Fork(child::Args),
+    /// Writes a log anew: canonical lines, packed or not, compressed or not
+    Convert(convert::Args),
     /// Runs a property campaign on a system: the main job
     Test(test::Args),
     /// Writes generated logs, each with what it must derive to, or one large log
@@ -88,6 +105,10 @@ impl Command {
         match self {
             Command::Check(args) => check::run(args, global),
             Command::Show(args) => show::run(args, global),
+            Command::Explain(args) => stored::stoppable(explain::run(args, global)),
+            Command::Repair(args) => stored::stoppable(repair::run(args, global)),
+            Command::Fork(args) => stored::stoppable(child::run(args, global)),
+            Command::Convert(args) => stored::stoppable(convert::run(args, global)),
             Command::Test(args) => test::run(args, global),
             Command::Gen(args) => generate::run(args, global),
             Command::Merge(args) => merge::run(args, global),

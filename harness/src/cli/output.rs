@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Output {
     /// Where to write; .zst and .jsonl.zstd compress
-    #[arg(short, long = "output", value_name = "OUT")]
+    #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub path: PathBuf,
     /// Overwrite what is there
     #[arg(long)]

@@ -82,14 +82,19 @@ impl Source {
 
     /// Prints findings on stderr.
     pub fn tell(&self, report: &Report, global: &Global) {
-        let diagnostics = Diagnostics::new(Paint::new(global.colored_stderr()), width());
-        let most = 20;
-        for finding in report.findings.list.iter().take(most) {
-            say(format_args!("{}", diagnostics.render(&self.name(), finding, false)));
-        }
-        let more = report.findings.list.len().saturating_sub(most) as u64 + report.findings.more;
-        if more > 0 {
-            say(format_args!("… and {more} more; `foldproof check` lists them"));
-        }
+        tell(&self.name(), report, global);
+    }
+}
+
+/// Prints the findings of the log called `name` on stderr.
+pub fn tell(name: &str, report: &Report, global: &Global) {
+    let diagnostics = Diagnostics::new(Paint::new(global.colored_stderr()), width());
+    let most = 20;
+    for finding in report.findings.list.iter().take(most) {
+        say(format_args!("{}", diagnostics.render(name, finding, false)));
+    }
+    let more = report.findings.list.len().saturating_sub(most) as u64 + report.findings.more;
+    if more > 0 {
+        say(format_args!("… and {more} more; `foldproof check` lists them"));
     }
 }
