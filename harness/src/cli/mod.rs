@@ -4,9 +4,11 @@
 //! of its `run`. Names, exit codes and JSON shapes are stable, because the CI of others depends on them.
 
 pub mod check;
+pub mod completions;
 pub mod exit;
 pub mod fork;
 pub mod generate;
+pub mod github;
 pub mod global;
 pub mod header;
 pub mod import;
@@ -80,6 +82,10 @@ pub enum Command {
     Import(import::Args),
     /// Lists the rules of the contract, or explains one
     Rules(rules::Args),
+    /// Prints a completion script for a shell
+    Completions(completions::Completions),
+    /// Prints a manual page
+    Man(completions::Page),
 }
 
 impl Command {
@@ -93,6 +99,8 @@ impl Command {
             Command::Replay(args) => replay::run(args, global),
             Command::Import(args) => import::run(args, global),
             Command::Rules(args) => rules::run(args, global),
+            Command::Completions(args) => completions::completions(args, global),
+            Command::Man(args) => completions::man(args, global),
         }
     }
 }
