@@ -17,3 +17,4 @@ pub mod runner;
 pub mod seed;
 pub mod shrink;
 pub mod systems;
+pub mod tools;

@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod completions;
+pub mod diff;
 pub mod exit;
 pub mod fork;
 pub mod generate;
@@ -70,6 +71,8 @@ pub enum Command {
     Check(check::Args),
     /// Prints what a log derives to, at any point of its history
     Show(show::Args),
+    /// Finds where two logs part, and what of the prompt can be used again
+    Diff(diff::Args),
     /// Runs a property campaign on a system: the main job
     Test(test::Args),
     /// Writes generated logs, each with what it must derive to, or one large log
@@ -93,6 +96,7 @@ impl Command {
         match self {
             Command::Check(args) => check::run(args, global),
             Command::Show(args) => show::run(args, global),
+            Command::Diff(args) => diff::run(args, global),
             Command::Test(args) => test::run(args, global),
             Command::Gen(args) => generate::run(args, global),
             Command::Merge(args) => merge::run(args, global),

@@ -1,0 +1,4 @@
+//! What the program's commands do, apart from reading arguments and printing.
+
+pub mod diff;
+pub mod prompt;
