@@ -46,6 +46,16 @@ pub struct Finding {
     pub excerpt: Option<Excerpt>,
 }
 
+impl Finding {
+    /// The column in characters, counted from 1, where the excerpt holds all that stands before the place.
+    pub fn character(&self) -> Option<u64> {
+        let excerpt = self.excerpt.as_ref().filter(|excerpt| excerpt.from == 0)?;
+        let before = usize::try_from(self.column).unwrap_or(usize::MAX).saturating_sub(1);
+        let before = &excerpt.text[..before.min(excerpt.text.len())];
+        Some(String::from_utf8_lossy(before).chars().count() as u64 + 1)
+    }
+}
+
 /// A line of the log, or the part of it around a finding's place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {

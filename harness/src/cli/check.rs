@@ -58,6 +58,9 @@ pub struct Args {
     /// Write the logs as JUnit test cases
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Print findings as workflow commands of GitHub Actions, which shows them beside the lines
+    #[arg(long)]
+    pub github: bool,
     /// Logs checked at the same time [default: as many as there are cores]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
@@ -71,6 +74,7 @@ Examples:
   foldproof check - < session.jsonl
   foldproof check logs --select SURF,PAIR-2 --max-findings 5
   foldproof check session.jsonl --reader=provider
+  foldproof check logs --github
   foldproof check logs --sarif findings.sarif --junit findings.xml --exit-zero";
 
 /// Classes that may be allowed.
@@ -153,8 +157,8 @@ fn options(args: &Args, global: &Global) -> Options {
         reading,
         notes: args.notes,
         keep_going: args.keep_going,
-        // Lines are shown to people, and SARIF wants columns in characters.
-        excerpts: !global.json() || args.sarif.is_some(),
+        // Lines are shown to people, and SARIF and GitHub want columns in characters.
+        excerpts: !global.json() || args.sarif.is_some() || args.github,
         ignore: select::unneeded(select::chosen(&args.select, &args.ignore)),
         limits: global.limits(),
     }

@@ -7,11 +7,14 @@ mod advice;
 pub mod alone;
 pub mod check;
 pub mod child;
+pub mod completions;
 pub mod convert;
+pub mod diff;
 pub mod exit;
 pub mod explain;
 pub mod fork;
 pub mod generate;
+pub mod github;
 pub mod global;
 pub mod header;
 pub mod import;
@@ -86,6 +89,8 @@ pub enum Command {
     Fork(child::Args),
     /// Writes a log anew: canonical lines, packed or not, compressed or not
     Convert(convert::Args),
+    /// Finds where two logs part, and what of the prompt can be used again
+    Diff(diff::Args),
     /// Runs a property campaign on a system: the main job
     Test(test::Args),
     /// Writes generated logs, each with what it must derive to, or one large log
@@ -98,6 +103,10 @@ pub enum Command {
     Import(import::Args),
     /// Lists the rules of the contract, or explains one
     Rules(rules::Args),
+    /// Prints a completion script for a shell
+    Completions(completions::Completions),
+    /// Prints a manual page
+    Man(completions::Page),
 }
 
 impl Command {
@@ -109,12 +118,15 @@ impl Command {
             Command::Repair(args) => stored::stoppable(repair::run(args, global)),
             Command::Fork(args) => stored::stoppable(child::run(args, global)),
             Command::Convert(args) => stored::stoppable(convert::run(args, global)),
+            Command::Diff(args) => diff::run(args, global),
             Command::Test(args) => test::run(args, global),
             Command::Gen(args) => generate::run(args, global),
             Command::Merge(args) => merge::run(args, global),
             Command::Replay(args) => replay::run(args, global),
             Command::Import(args) => import::run(args, global),
             Command::Rules(args) => rules::run(args, global),
+            Command::Completions(args) => completions::completions(args, global),
+            Command::Man(args) => completions::man(args, global),
         }
     }
 }

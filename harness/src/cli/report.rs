@@ -9,7 +9,7 @@ use super::progress::Progress;
 use super::render::{Diagnostics, clean, width};
 use super::summary::{Summary, line};
 use super::walk::Log;
-use super::{junit, sarif};
+use super::{github, junit, sarif};
 use foldproof::check::Report;
 use foldproof::rule::Class;
 use std::io::{self, Write};
@@ -48,6 +48,9 @@ impl<'a> Reporter<'a> {
     pub fn unreadable(&mut self, path: &str, why: &str) {
         say(format_args!("error: {}: {}", clean(path, usize::MAX), clean(why, usize::MAX)));
         self.exit = self.exit.and(Exit::Failed);
+        if self.args.github {
+            self.annotate(&github::unreadable(path, why));
+        }
         if let Some(sarif) = &mut self.sarif {
             sarif.unreadable(path, why);
         }
@@ -72,13 +75,37 @@ impl<'a> Reporter<'a> {
                 if let Some(junit) = &mut self.junit {
                     junit.add(&name, &report, self.args.allow.contains(&Allowed::Repairable));
                 }
-                let text = if self.json { self.json(name, &report)? } else { self.human(&title, &report) };
+                let text =
+                    if self.json { self.json(name.clone(), &report)? } else { self.human(&title, &report) };
                 progress.aside(|| print(&text))?;
+                if self.args.github {
+                    progress.aside(|| self.annotations(&name, &report));
+                }
             }
             Outcome::Unreadable(why) => progress.aside(|| self.unreadable(&title, &why)),
             Outcome::Interrupted => self.exit = self.exit.and(Exit::Interrupted),
         }
         Ok(())
+    }
+
+    fn annotations(&self, name: &str, report: &Report) {
+        let allow = self.args.allow.contains(&Allowed::Repairable);
+        let list = report.findings.list.iter().take(self.args.max_findings);
+        let commands: String = list
+            .map(|finding| github::finding(name, finding, allow && finding.class == Class::Repairable))
+            .collect();
+        self.annotate(&commands);
+    }
+
+    /// GitHub reads commands on both streams; stdout is left to JSON where that was asked for.
+    fn annotate(&self, commands: &str) {
+        match self.json {
+            true => say(format_args!("{}", commands.trim_end_matches('\n'))),
+            false => {
+                // A reader that went away is noticed with the next log or the summary.
+                let _ = print(commands);
+            }
+        }
     }
 
     /// Whether a report has something stronger than a note that is not allowed.

@@ -95,11 +95,8 @@ fn level(class: Class) -> &'static str {
 fn result(path: &str, finding: &Finding) -> Value {
     let mut region = json!({ "startLine": finding.line });
     // SARIF counts characters; where the bytes before the place are not at hand, no column is better than a wrong one.
-    if let Some(excerpt) = finding.excerpt.as_ref().filter(|excerpt| excerpt.from == 0) {
-        let before =
-            usize::try_from(finding.column).unwrap_or(usize::MAX).saturating_sub(1).min(excerpt.text.len());
-        let characters = String::from_utf8_lossy(&excerpt.text[..before]).chars().count();
-        region["startColumn"] = json!(characters + 1);
+    if let Some(column) = finding.character() {
+        region["startColumn"] = json!(column);
     }
     let seq = finding.seq.map_or("none".to_owned(), |seq| seq.to_string());
     json!({
