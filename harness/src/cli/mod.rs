@@ -21,6 +21,7 @@ pub mod output;
 pub mod outputs;
 pub mod paint;
 pub mod progress;
+pub mod redact;
 pub mod render;
 pub mod replay;
 pub mod report;
@@ -73,6 +74,8 @@ pub enum Command {
     Show(show::Args),
     /// Finds where two logs part, and what of the prompt can be used again
     Diff(diff::Args),
+    /// Replaces all that a log says and keeps what is wrong with it
+    Redact(redact::Args),
     /// Runs a property campaign on a system: the main job
     Test(test::Args),
     /// Writes generated logs, each with what it must derive to, or one large log
@@ -97,6 +100,7 @@ impl Command {
             Command::Check(args) => check::run(args, global),
             Command::Show(args) => show::run(args, global),
             Command::Diff(args) => diff::run(args, global),
+            Command::Redact(args) => redact::run(args, global),
             Command::Test(args) => test::run(args, global),
             Command::Gen(args) => generate::run(args, global),
             Command::Merge(args) => merge::run(args, global),

@@ -2,3 +2,5 @@
 
 pub mod diff;
 pub mod prompt;
+pub mod redact;
+pub mod words;
