@@ -27,6 +27,7 @@ pub mod outputs;
 pub mod paint;
 pub mod progress;
 mod recovered;
+pub mod redact;
 pub mod render;
 pub mod repair;
 pub mod replay;
@@ -91,6 +92,8 @@ pub enum Command {
     Convert(convert::Args),
     /// Finds where two logs part, and what of the prompt can be used again
     Diff(diff::Args),
+    /// Replaces all that a log says and keeps what is wrong with it
+    Redact(redact::Args),
     /// Runs a property campaign on a system: the main job
     Test(test::Args),
     /// Writes generated logs, each with what it must derive to, or one large log
@@ -119,6 +122,7 @@ impl Command {
             Command::Fork(args) => stored::stoppable(child::run(args, global)),
             Command::Convert(args) => stored::stoppable(convert::run(args, global)),
             Command::Diff(args) => diff::run(args, global),
+            Command::Redact(args) => redact::run(args, global),
             Command::Test(args) => test::run(args, global),
             Command::Gen(args) => generate::run(args, global),
             Command::Merge(args) => merge::run(args, global),

@@ -12,6 +12,8 @@ pub mod diff;
 pub mod explain;
 pub mod fork;
 pub mod prompt;
+pub mod redact;
 pub mod repair;
 pub mod salvage;
 pub mod sink;
+pub mod words;
