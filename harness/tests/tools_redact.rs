@@ -109,9 +109,9 @@ fn no_secret_survives() {
             let mut log = all.into_bytes();
             log.push(b'\n');
             for part in parts {
-                log.extend_from_slice(line[..part.start].as_bytes());
+                log.extend_from_slice(&line.as_bytes()[..part.start]);
                 log.extend_from_slice(SECRET.as_bytes());
-                log.extend_from_slice(line[part.end..].as_bytes());
+                log.extend_from_slice(&line.as_bytes()[part.end..]);
                 log.push(b'\n');
             }
             let out = redacted(&log, false, "dsh-v0");

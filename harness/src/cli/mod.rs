@@ -38,6 +38,7 @@ pub mod sarif;
 pub mod select;
 pub mod shell;
 pub mod show;
+pub mod shrink;
 pub mod source;
 pub mod stored;
 pub mod summary;
@@ -94,6 +95,8 @@ pub enum Command {
     Diff(diff::Args),
     /// Replaces all that a log says and keeps what is wrong with it
     Redact(redact::Args),
+    /// Makes the smallest log that still breaks a rule, or the smallest case that still fails
+    Shrink(shrink::Args),
     /// Runs a property campaign on a system: the main job
     Test(test::Args),
     /// Writes generated logs, each with what it must derive to, or one large log
@@ -123,6 +126,7 @@ impl Command {
             Command::Convert(args) => stored::stoppable(convert::run(args, global)),
             Command::Diff(args) => diff::run(args, global),
             Command::Redact(args) => redact::run(args, global),
+            Command::Shrink(args) => shrink::run(args, global),
             Command::Test(args) => test::run(args, global),
             Command::Gen(args) => generate::run(args, global),
             Command::Merge(args) => merge::run(args, global),

@@ -2,7 +2,7 @@
 
 use super::weave::Weave;
 use super::{Applied, Context, Violation, json};
-use crate::case::{Append, Call, Case, Op, Piece, Ref, Sources, SurfaceOp, View};
+use crate::case::{Append, Call, Case, LogSource, Op, Piece, Ref, Sources, SurfaceOp, View};
 use crate::systems::{Trace, compare};
 use foldproof::json::{Kind, Value};
 use std::collections::BTreeMap;
@@ -112,8 +112,10 @@ pub(super) fn same_views(
 /// Whether events can be put between without changing what the operations mean: no operation names a seq by a number
 /// that would be another event's then.
 pub(super) fn is_movable(case: &Case, trace: &Trace) -> bool {
-    // Seqs below these are those of events that were loaded or inherited; they stay.
+    // Seqs below these are those of events that were loaded from bytes, or inherited of such; they stay.
     let mut fixed: BTreeMap<&str, u64> = BTreeMap::new();
+    // What was true of a session when it was dumped.
+    let mut dumped: BTreeMap<usize, u64> = BTreeMap::new();
     for (place, op) in case.ops.iter().enumerate() {
         let base = fixed.get(op.session.as_str()).copied().unwrap_or(0);
         let stays = |reference: &Ref| match reference {
@@ -122,16 +124,24 @@ pub(super) fn is_movable(case: &Case, trace: &Trace) -> bool {
             Ref::Text(_) => false,
         };
         let fine = match &op.call {
-            Call::Restore { .. } => {
-                fixed.insert(
-                    &op.session,
-                    trace.ok(place).and_then(|text| json::number(text, &["events"])).unwrap_or(0),
-                );
+            Call::Dump { .. } => {
+                dumped.insert(place, base);
+                true
+            }
+            Call::Restore { log, .. } => {
+                let count = || trace.ok(place).and_then(|text| json::number(text, &["events"])).unwrap_or(0);
+                let base = match log {
+                    LogSource::Dump(op) => dumped.get(op).copied().unwrap_or(0),
+                    LogSource::Bytes(_) => count(),
+                };
+                fixed.insert(&op.session, base);
                 true
             }
             Call::Append(append) => append_stays(append, op, &stays),
             Call::Fork { boundary, child } => {
-                fixed.insert(child, base);
+                // Behind what it inherits a fork has events of its own.
+                let count = trace.ok(place).and_then(|text| json::number(text, &["seedLength"])).unwrap_or(0);
+                fixed.insert(child, base.min(count));
                 boundary.as_ref().is_none_or(stays)
             }
             // A synthetic result's id names its seq.
