@@ -1,7 +1,7 @@
 //! One pass over a line: grammar, losslessness, canonical spelling, and an index of its containers.
 //!
-//! The grammar is checked to any depth without recursion. Containers get an entry in the index, from which [`Value`]
-//! walks the text; those deeper than anybody looks cost one bit each.
+//! The grammar is checked to any depth without recursion. Every name, scalar and bracket becomes a [`Token`], on which
+//! [`Value`] walks; what lies deeper than anybody looks costs one bit for each container.
 
 use super::number::{self, Class};
 use super::text;
@@ -9,11 +9,13 @@ use super::value::Value;
 use crate::rule::{Rule, RuleSet};
 use std::borrow::Cow;
 
-/// A container's span in the text, and the index of the entry behind its last descendant.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Node {
-    pub(crate) end: u32,
-    pub(crate) next: u32,
+/// A name, a scalar or a bracket of the text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Token {
+    /// Offset of its first byte.
+    pub(crate) at: u32,
+    /// Of a name or scalar the offset behind it; of an opening bracket the place behind the token of its closing one.
+    pub(crate) to: u32,
 }
 
 /// Not JSON: where, and what could have stood there.
@@ -40,7 +42,7 @@ pub struct Scanner {
     depth: usize,
     /// How deep the index goes: at least as deep as nesting is allowed to.
     indexed: usize,
-    nodes: Vec<Node>,
+    tokens: Vec<Token>,
     frames: Vec<Frame>,
     keys: Vec<Key>,
     /// Kinds of the containers deeper than `indexed`, one bit each: set for an object.
@@ -50,18 +52,22 @@ pub struct Scanner {
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    node: u32,
+    /// The token of the opening bracket.
+    open: u32,
     /// Where this object's keys begin in `keys`; `u32::MAX` for an array.
     keys: u32,
+    /// Whether a key is spelled with an escape.
+    escaped: bool,
     /// 1 + the last array-index key, while no other key was seen; `u64::MAX` after one.
     indices: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Key {
+    /// The first bytes of the name and its length: names that differ here differ.
+    print: u64,
     start: u32,
     end: u32,
-    escaped: bool,
 }
 
 const ARRAY: u32 = u32::MAX;
@@ -77,15 +83,14 @@ const FEW_KEYS: usize = 12;
 #[derive(Clone, Copy, Debug)]
 pub struct Scan<'a> {
     text: &'a [u8],
-    nodes: &'a [Node],
-    start: u32,
+    tokens: &'a [Token],
     /// The first place that is not lossless, if any.
     pub fault: Option<Fault>,
     /// The first place of each kind of fault, in the order of [`FAULTS`].
     faults: [Option<u32>; 5],
     /// The first place that is not spelled canonically (JSON-7), if any.
     pub spelling: Option<usize>,
-    /// The first container that the index does not reach. What stands there must not be looked into.
+    /// The first container that lies too deep for tokens. It looks empty.
     pub(crate) unindexed: Option<usize>,
     /// True when members would have to be reordered or dropped to make the text canonical.
     pub(crate) irregular: bool,
@@ -94,7 +99,7 @@ pub struct Scan<'a> {
 impl<'a> Scan<'a> {
     /// The value of the line.
     pub fn root(&self) -> Value<'a> {
-        Value::new(self.text, self.nodes, self.start, 0, self.irregular)
+        Value::new(self.text, self.tokens, 0, self.irregular)
     }
 
     /// The text.
@@ -120,9 +125,14 @@ impl<'a> Scan<'a> {
 
     /// The scalar token at an offset, shortened for messages to people.
     pub fn token(&self, at: usize) -> String {
-        let value = Value::new(self.text, &[], at as u32, 0, false);
-        let token =
-            if matches!(self.text.get(at), Some(b'{' | b'[')) { &self.text[at..=at] } else { value.bytes() };
+        let end = match (self.text.get(at), self.tokens.binary_search_by_key(&(at as u32), |token| token.at)) {
+            (Some(b'{' | b'['), _) => at + 1,
+            (_, Ok(place)) => self.tokens[place].to as usize,
+            // It lies deeper than tokens go.
+            (Some(b'"'), Err(_)) => string_end(self.text, at),
+            (_, Err(_)) => scalar_end(self.text, at),
+        };
+        let token = &self.text[at..end];
         let mut text = String::from_utf8_lossy(token).into_owned();
         if text.chars().count() > 40 {
             text = text.chars().take(37).chain("...".chars()).collect();
@@ -141,7 +151,7 @@ impl Scanner {
     pub fn new(depth: u64) -> Self {
         let depth = usize::try_from(depth).unwrap_or(usize::MAX).max(1);
         let indexed = depth.max(INDEXED);
-        Scanner { depth, indexed, nodes: vec![], frames: vec![], keys: vec![], deep: vec![], deep_count: 0 }
+        Scanner { depth, indexed, tokens: vec![], frames: vec![], keys: vec![], deep: vec![], deep_count: 0 }
     }
 
     /// A scanner whose lines may be looked into to the depth `indexed` although they nest deeper than `depth`.
@@ -154,7 +164,7 @@ impl Scanner {
     /// Reads one JSON text. The caller has checked that it is UTF-8 and shorter than 4 GiB.
     pub fn scan<'a>(&'a mut self, text: &'a [u8]) -> Result<Scan<'a>, Syntax> {
         assert!(text.len() < u32::MAX as usize, "lines are bounded far below 4 GiB");
-        self.nodes.clear();
+        self.tokens.clear();
         self.frames.clear();
         self.keys.clear();
         self.deep_count = 0;
@@ -167,20 +177,21 @@ impl Scanner {
             unindexed: None,
             irregular: false,
         };
-        let start = self.run(&mut pass)?;
+        self.run(&mut pass)?;
         let Pass { fault, faults, spelling, unindexed, irregular, .. } = pass;
-        Ok(Scan { text, nodes: &self.nodes, start, fault, faults, spelling, unindexed, irregular })
+        Ok(Scan { text, tokens: &self.tokens, fault, faults, spelling, unindexed, irregular })
     }
 
-    fn run(&mut self, pass: &mut Pass<'_>) -> Result<u32, Syntax> {
+    fn run(&mut self, pass: &mut Pass<'_>) -> Result<(), Syntax> {
         pass.space();
-        let start = pass.at as u32;
         'value: loop {
             // A value stands here.
+            let start = pass.at;
             match pass.peek() {
                 Some(b'"') => {
                     pass.at += 1;
                     pass.string()?;
+                    self.token(start, pass.at);
                 }
                 Some(b'{') => {
                     self.open(pass, true);
@@ -201,10 +212,22 @@ impl Scanner {
                         _ => continue 'value,
                     }
                 }
-                Some(b'-' | b'0'..=b'9') => pass.number()?,
-                Some(b't') => pass.word(b"true")?,
-                Some(b'f') => pass.word(b"false")?,
-                Some(b'n') => pass.word(b"null")?,
+                Some(b'-' | b'0'..=b'9') => {
+                    pass.number()?;
+                    self.token(start, pass.at);
+                }
+                Some(b't') => {
+                    pass.word(b"true")?;
+                    self.token(start, pass.at);
+                }
+                Some(b'f') => {
+                    pass.word(b"false")?;
+                    self.token(start, pass.at);
+                }
+                Some(b'n') => {
+                    pass.word(b"null")?;
+                    self.token(start, pass.at);
+                }
                 _ => return Err(pass.expected("a value")),
             }
             // A value ended here.
@@ -212,7 +235,7 @@ impl Scanner {
                 let Some(object) = self.innermost() else {
                     pass.space();
                     return if pass.at == pass.text.len() {
-                        Ok(start)
+                        Ok(())
                     } else {
                         Err(pass.expected("the end of the line"))
                     };
@@ -238,6 +261,14 @@ impl Scanner {
         }
     }
 
+    /// A name or scalar, unless it lies too deep.
+    #[inline]
+    fn token(&mut self, at: usize, to: usize) {
+        if self.deep_count == 0 {
+            self.tokens.push(Token { at: at as u32, to: to as u32 });
+        }
+    }
+
     /// Whether the innermost open container is an object; nothing when none is open.
     #[inline]
     fn innermost(&self) -> Option<bool> {
@@ -255,6 +286,10 @@ impl Scanner {
         }
         if self.frames.len() >= self.indexed {
             pass.unindexed.get_or_insert(pass.at);
+            if self.deep_count == 0 {
+                let behind = self.tokens.len() as u32 + 2;
+                self.tokens.push(Token { at: pass.at as u32, to: behind });
+            }
             let (word, bit) = (self.deep_count / 64, self.deep_count % 64);
             if word == self.deep.len() {
                 self.deep.push(0);
@@ -263,23 +298,29 @@ impl Scanner {
             self.deep_count += 1;
         } else {
             let keys = if object { self.keys.len() as u32 } else { ARRAY };
-            self.frames.push(Frame { node: self.nodes.len() as u32, keys, indices: 0 });
-            self.nodes.push(Node::default());
+            self.frames.push(Frame { open: self.tokens.len() as u32, keys, escaped: false, indices: 0 });
+            self.tokens.push(Token { at: pass.at as u32, to: 0 });
         }
         pass.at += 1;
     }
 
     #[inline]
     fn close(&mut self, pass: &mut Pass<'_>) {
+        let closing = Token { at: pass.at as u32, to: pass.at as u32 + 1 };
         pass.at += 1;
         if self.deep_count > 0 {
             self.deep_count -= 1;
+            if self.deep_count == 0 {
+                self.tokens.push(closing);
+            }
             return;
         }
         let Some(frame) = self.frames.pop() else { return };
-        self.nodes[frame.node as usize] = Node { end: pass.at as u32, next: self.nodes.len() as u32 };
+        self.tokens.push(closing);
+        self.tokens[frame.open as usize].to = self.tokens.len() as u32;
         if frame.keys != ARRAY {
-            if let Some(at) = repeated(&mut self.keys[frame.keys as usize..], pass.text) {
+            let keys = &mut self.keys[frame.keys as usize..];
+            if let Some(at) = repeated(keys, frame.escaped, pass.text) {
                 pass.fault_at(Rule::Json6, at);
                 pass.irregular = true;
             }
@@ -298,8 +339,11 @@ impl Scanner {
         let escaped = pass.string()?;
         let end = pass.at - 1;
         if self.deep_count == 0 {
-            self.keys.push(Key { start: start as u32, end: end as u32, escaped });
+            self.tokens.push(Token { at: start as u32 - 1, to: end as u32 + 1 });
+            let print = print_of(pass.text, start, end);
+            self.keys.push(Key { print, start: start as u32, end: end as u32 });
             if let Some(frame) = self.frames.last_mut() {
+                frame.escaped |= escaped;
                 let digit = escaped || pass.text[start].is_ascii_digit();
                 let index = if digit { array_index(&pass.text[start..end]) } else { None };
                 match index {
@@ -338,19 +382,39 @@ pub(crate) fn array_index(raw: &[u8]) -> Option<u32> {
     (value < u64::from(u32::MAX)).then_some(value as u32)
 }
 
+/// The first bytes of a name, mixed with its length.
+#[inline]
+fn print_of(text: &[u8], start: usize, end: usize) -> u64 {
+    let length = end - start;
+    let first = match text.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
+        Some(word) => u64::from_le_bytes(*word),
+        None => text[start..].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    let kept = if length < 8 { first & ((1 << (8 * length)) - 1) } else { first };
+    kept ^ (length as u64) << 56
+}
+
 /// The place of the first key that stands a second time, if any.
-fn repeated(keys: &mut [Key], text: &[u8]) -> Option<usize> {
-    let raw = |key: &Key| &text[key.start as usize..key.end as usize];
-    let any_escaped = keys.iter().any(|key| key.escaped);
+#[inline]
+fn repeated(keys: &mut [Key], any_escaped: bool, text: &[u8]) -> Option<usize> {
     if keys.len() <= FEW_KEYS && !any_escaped {
         for (count, key) in keys.iter().enumerate() {
-            let name = raw(key);
-            if keys[..count].iter().any(|earlier| raw(earlier) == name) {
+            if keys[..count].iter().any(|earlier| earlier.print == key.print && same(earlier, key, text)) {
                 return Some(key.start as usize - 1);
             }
         }
         return None;
     }
+    repeated_of_many(keys, any_escaped, text)
+}
+
+fn same(a: &Key, b: &Key, text: &[u8]) -> bool {
+    text[a.start as usize..a.end as usize] == text[b.start as usize..b.end as usize]
+}
+
+/// The same by sorting.
+fn repeated_of_many(keys: &mut [Key], any_escaped: bool, text: &[u8]) -> Option<usize> {
+    let raw = |key: &Key| &text[key.start as usize..key.end as usize];
     if any_escaped {
         // Each name is decoded once, and not again for every comparison.
         let mut names: Vec<(Cow<'_, [u8]>, u32)> =
@@ -533,6 +597,24 @@ fn marks(word: [u8; 8]) -> u64 {
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
     let control = word.wrapping_sub(ONES * 0x20) & !word;
     (control | zeros(word ^ (ONES * b'"' as u64)) | zeros(word ^ (ONES * b'\\' as u64))) & TOPS
+}
+
+/// Behind the closing quote of the string that opens at `at`.
+fn string_end(text: &[u8], at: usize) -> usize {
+    let mut at = at + 1;
+    while at < text.len() {
+        match text[at] {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+fn scalar_end(text: &[u8], at: usize) -> usize {
+    let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+    text[at..].iter().position(ends).map_or(text.len(), |length| at + length)
 }
 
 #[cfg(test)]

@@ -31,9 +31,11 @@ impl<'a> Str<'a> {
     }
 
     /// Compares with a text that needs no escaping in its canonical form.
+    #[inline]
     pub fn is(self, text: &str) -> bool {
-        if self.raw == text.as_bytes() {
-            return !self.is_escaped();
+        // An escape is longer than what it stands for, unless that needs one.
+        if self.raw.len() <= text.len() {
+            return self.raw == text.as_bytes() && !self.is_escaped();
         }
         self.is_escaped() && *self.canonical() == *text.as_bytes()
     }

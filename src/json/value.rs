@@ -1,9 +1,8 @@
 //! A value as a place in a scanned line.
 
 use super::number;
-use super::scan::Node;
+use super::scan::Token;
 use super::text::Str;
-use memchr::memchr2;
 
 /// What kind of value stands at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,23 +35,25 @@ impl Kind {
     }
 }
 
-/// A value of a scanned line. Copying it costs nothing; looking into it walks the line's text.
+/// A value of a scanned line. Copying it costs nothing; looking into it walks the line's tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a> {
     text: &'a [u8],
-    nodes: &'a [Node],
+    tokens: &'a [Token],
+    /// The place of its first token.
+    place: u32,
     at: u32,
-    /// The value's entry in the index when it is a container, else that of the next container behind it.
-    node: u32,
     irregular: bool,
 }
 
 impl<'a> Value<'a> {
-    pub(super) fn new(text: &'a [u8], nodes: &'a [Node], at: u32, node: u32, irregular: bool) -> Self {
-        Value { text, nodes, at, node, irregular }
+    #[inline]
+    pub(super) fn new(text: &'a [u8], tokens: &'a [Token], place: u32, irregular: bool) -> Self {
+        Value { text, tokens, place, at: tokens[place as usize].at, irregular }
     }
 
     /// Offset of its first byte in the line.
+    #[inline]
     pub fn at(self) -> usize {
         self.at as usize
     }
@@ -60,13 +61,19 @@ impl<'a> Value<'a> {
     /// Offset behind its last byte.
     #[inline]
     pub fn end(self) -> usize {
+        let to = self.tokens[self.place as usize].to;
         match self.first() {
-            b'{' | b'[' => match self.nodes.get(self.node as usize) {
-                Some(node) => node.end as usize,
-                None => self.text.len(),
-            },
-            b'"' => string_end(self.text, self.at()),
-            _ => scalar_end(self.text, self.at()),
+            b'{' | b'[' => self.tokens[to as usize - 1].at as usize + 1,
+            _ => to as usize,
+        }
+    }
+
+    /// The place behind its last token.
+    #[inline]
+    fn behind(self) -> u32 {
+        match self.first() {
+            b'{' | b'[' => self.tokens[self.place as usize].to,
+            _ => self.place + 1,
         }
     }
 
@@ -127,20 +134,15 @@ impl<'a> Value<'a> {
     /// The safe integer, if it is one in any spelling.
     #[inline]
     pub fn as_int(self) -> Option<i64> {
+        if self.kind() != Kind::Number {
+            return None;
+        }
         // Almost every number of a log is a short run of digits.
-        let mut value = 0i64;
-        let mut at = self.at();
-        while let Some(digit @ b'0'..=b'9') = self.text.get(at) {
-            value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
-            at += 1;
+        let token = &self.text[self.at()..self.tokens[self.place as usize].to as usize];
+        if token.len() <= 15 && token.iter().all(u8::is_ascii_digit) {
+            return Some(token.iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0')));
         }
-        let length = at - self.at();
-        let ends =
-            matches!(self.text.get(at), None | Some(b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r'));
-        if length > 0 && length <= 15 && ends {
-            return Some(value);
-        }
-        if self.kind() == Kind::Number { number::safe_integer(self.bytes()) } else { None }
+        number::safe_integer(token)
     }
 
     /// The safe integer that is not negative, if it is one.
@@ -152,15 +154,19 @@ impl<'a> Value<'a> {
     /// The members of an object, in the order of the text; nothing for other values.
     #[inline]
     pub fn members(self) -> Members<'a> {
-        let open = self.first() == b'{';
-        Members { value: self, at: if open { self.at() + 1 } else { usize::MAX }, node: self.node + 1 }
+        Members { value: self, next: self.place + 1, close: self.close(b'{') }
     }
 
     /// The elements of an array; nothing for other values.
     #[inline]
     pub fn elements(self) -> Elements<'a> {
-        let open = self.first() == b'[';
-        Elements { value: self, at: if open { self.at() + 1 } else { usize::MAX }, node: self.node + 1 }
+        Elements { value: self, next: self.place + 1, close: self.close(b'[') }
+    }
+
+    /// The place of the closing bracket, where the value opens with this one; else where nothing is inside.
+    #[inline]
+    fn close(self, open: u8) -> u32 {
+        if self.first() == open { self.tokens[self.place as usize].to - 1 } else { self.place + 1 }
     }
 
     /// The member called `key` of an object.
@@ -173,25 +179,14 @@ impl<'a> Value<'a> {
     pub fn path(self, path: &[&str]) -> Option<Value<'a>> {
         path.iter().try_fold(self, |value, key| value.get(key))
     }
-
-    /// The value that starts at `at`, and the index entry behind it.
-    #[inline]
-    fn child(self, at: usize, node: u32) -> (Value<'a>, u32) {
-        let child = Value { at: at as u32, node, ..self };
-        let next = match self.text[at] {
-            b'{' | b'[' => self.nodes.get(node as usize).map_or(node, |entry| entry.next),
-            _ => node,
-        };
-        (child, next)
-    }
 }
 
 /// Iterates over an object's members.
 #[derive(Clone, Debug)]
 pub struct Members<'a> {
     value: Value<'a>,
-    at: usize,
-    node: u32,
+    next: u32,
+    close: u32,
 }
 
 impl<'a> Iterator for Members<'a> {
@@ -199,18 +194,14 @@ impl<'a> Iterator for Members<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let text = self.value.text;
-        let start = step(text, &mut self.at, b'}')?;
-        let end = string_end(text, start);
-        let key = Str::new(&text[start + 1..end - 1]);
-        // Behind the name stand a colon and spaces around it.
-        let mut at = end;
-        while matches!(text[at], b':' | b' ' | b'\t' | b'\n' | b'\r') {
-            at += 1;
+        if self.next == self.close {
+            return None;
         }
-        let (value, next) = self.value.child(at, self.node);
-        self.node = next;
-        self.at = value.end();
+        let Value { text, tokens, irregular, .. } = self.value;
+        let name = tokens[self.next as usize];
+        let key = Str::new(&text[name.at as usize + 1..name.to as usize - 1]);
+        let value = Value::new(text, tokens, self.next + 1, irregular);
+        self.next = value.behind();
         Some((key, value))
     }
 }
@@ -219,8 +210,8 @@ impl<'a> Iterator for Members<'a> {
 #[derive(Clone, Debug)]
 pub struct Elements<'a> {
     value: Value<'a>,
-    at: usize,
-    node: u32,
+    next: u32,
+    close: u32,
 }
 
 impl<'a> Iterator for Elements<'a> {
@@ -228,58 +219,14 @@ impl<'a> Iterator for Elements<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let start = step(self.value.text, &mut self.at, b']')?;
-        let (value, next) = self.value.child(start, self.node);
-        self.node = next;
-        self.at = value.end();
+        if self.next == self.close {
+            return None;
+        }
+        let Value { text, tokens, irregular, .. } = self.value;
+        let value = Value::new(text, tokens, self.next, irregular);
+        self.next = value.behind();
         Some(value)
     }
-}
-
-/// Moves to the next item of a container, over the comma and spaces; ends at `close`.
-#[inline]
-fn step(text: &[u8], at: &mut usize, close: u8) -> Option<usize> {
-    if *at == usize::MAX {
-        return None;
-    }
-    while matches!(text[*at], b',' | b' ' | b'\t' | b'\n' | b'\r') {
-        *at += 1;
-    }
-    if text[*at] == close {
-        *at = usize::MAX;
-        return None;
-    }
-    Some(*at)
-}
-
-/// Behind the closing quote of the string that opens at `at`.
-#[inline]
-fn string_end(text: &[u8], at: usize) -> usize {
-    let mut at = at + 1;
-    // Most strings of a log are short; a few bytes cost less than a call.
-    for _ in 0..8 {
-        match text[at] {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    loop {
-        match memchr2(b'"', b'\\', &text[at..]) {
-            Some(step) if text[at + step] == b'"' => return at + step + 1,
-            Some(step) => at += step + 2,
-            None => return text.len(),
-        }
-    }
-}
-
-#[inline]
-fn scalar_end(text: &[u8], at: usize) -> usize {
-    let mut end = at;
-    while end < text.len() && !matches!(text[end], b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r') {
-        end += 1;
-    }
-    end
 }
 
 #[cfg(test)]
