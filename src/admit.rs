@@ -147,7 +147,7 @@ impl Admission {
         let message = surface.and_then(|place| shape::message(&self.dialect.surface[place], event));
         shape::check(&self.dialect, self.rules, event, message)?;
         if let Some(seq) = event.seq
-            && seq.as_uint() != Some(self.next)
+            && event.number != Some(self.next)
             && self.rules.has(Rule::Env3)
         {
             let text = format!("expected seq {}, found {}", self.next, describe(seq));

@@ -570,8 +570,7 @@ impl<'o> Checker<'o> {
             return self.row(scan, tag, number, bytes);
         }
         self.last = event.type_id;
-        let seq = event.seq.and_then(Value::as_uint);
-        if seq != Some(self.expected) {
+        if event.number != Some(self.expected) {
             let found = event.seq.map_or("none".into(), describe);
             let text = format!("expected seq {}, found {found}", self.expected);
             let at = event.seq.unwrap_or(root).at();

@@ -41,6 +41,10 @@ pub struct Event<'a> {
     pub type_id: TypeId,
     /// Whether the type is in the vocabulary.
     pub known: bool,
+    /// `seq`, where it is a safe integer that is not negative.
+    pub number: Option<Seq>,
+    /// `time`, where it is a safe integer.
+    pub millis: Option<i64>,
 }
 
 impl<'a> Event<'a> {
@@ -60,6 +64,8 @@ impl<'a> Event<'a> {
             role: Role::Other,
             type_id: UNLISTED,
             known: false,
+            number: None,
+            millis: None,
         };
         for (key, value) in root.members() {
             let place = match key.raw() {
@@ -77,6 +83,8 @@ impl<'a> Event<'a> {
             };
             *place = Some(value);
         }
+        event.number = event.seq.and_then(Value::as_uint);
+        event.millis = event.time.and_then(Value::as_int);
         event.classify(types, last);
         event
     }
@@ -146,15 +154,13 @@ impl<'a> Event<'a> {
         if !rules.has(Rule::Env2) {
             return Ok(());
         }
-        let typed =
-            |value: Option<Value<'_>>, good: fn(Value<'_>) -> bool, name: &str, want: &str| match value {
-                Some(value) if good(value) => Ok(()),
-                found => Err(self.ill_typed(found, name, want)),
-            };
-        typed(self.kind, |value| value.as_str().is_some(), "type", "a string")?;
-        typed(self.seq, |value| value.as_uint().is_some(), "seq", "a safe integer that is not negative")?;
-        typed(self.time, |value| value.as_int().is_some(), "time", "a safe integer (epoch milliseconds)")?;
-        typed(self.data, |_| true, "data", "a value")?;
+        let typed = |found: Option<Value<'_>>, good: bool, name: &str, want: &str| {
+            if good { Ok(()) } else { Err(self.ill_typed(found, name, want)) }
+        };
+        typed(self.kind, self.kind.is_some_and(Value::is_string), "type", "a string")?;
+        typed(self.seq, self.number.is_some(), "seq", "a safe integer that is not negative")?;
+        typed(self.time, self.millis.is_some(), "time", "a safe integer (epoch milliseconds)")?;
+        typed(self.data, self.data.is_some(), "data", "a value")?;
         match self.ignorable {
             Some(value) if !value.is_true() => Err(self.ill_typed(Some(value), "ignorable", "exactly true")),
             _ => Ok(()),

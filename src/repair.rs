@@ -90,7 +90,7 @@ impl Recovery {
     /// Folds one admitted event.
     pub fn fold(&mut self, folded: &Folded<'_>) {
         let event = folded.event;
-        self.time = event.time.and_then(Value::as_int).or(self.time);
+        self.time = event.millis.or(self.time);
         self.next = folded.admitted.seq + 1;
         let open = |name: &str| {
             let mut number = Vec::new();

@@ -7,6 +7,7 @@
 pub mod number;
 pub mod print;
 pub mod scan;
+mod template;
 pub mod text;
 mod value;
 

@@ -16,6 +16,56 @@ pub enum Class {
 /// The largest integer that every double below it represents: 2^53 - 1.
 pub const MAX_SAFE: i64 = 9_007_199_254_740_991;
 
+/// The value of a run of 1 to 15 digits; nothing for any other token.
+#[inline]
+pub fn short(token: &[u8]) -> Option<u64> {
+    match token.len() {
+        1..=8 => eight(token),
+        9..=15 => Some(eight(&token[..8])? * POWERS[token.len() - 8] + eight(&token[8..])?),
+        _ => None,
+    }
+}
+
+const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// The value of a run of up to 8 digits: all of them at once in a word, neighbours joined to pairs, fours and eight.
+#[inline]
+fn eight(token: &[u8]) -> Option<u64> {
+    let mut digits = [b'0'; 8];
+    digits[8 - token.len()..].copy_from_slice(token);
+    let word = u64::from_le_bytes(digits);
+    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    // A digit has a high half of 3, also when 6 is added; no byte carries into the next while the first holds.
+    if word & HIGH != ZEROS || word.wrapping_add(0x0606_0606_0606_0606) & HIGH != ZEROS {
+        return None;
+    }
+    let ones = word & !HIGH;
+    let pairs = (ones.wrapping_mul(2561) >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(6_553_601) >> 16) & 0x0000_ffff_0000_ffff;
+    Some(fours.wrapping_mul(42_949_672_960_001) >> 32)
+}
+
+/// How many digits a text begins with.
+#[inline]
+pub(super) fn digits(text: &[u8]) -> usize {
+    let mut count = 0;
+    while let Some((word, _)) = text.get(count..).and_then(|rest| rest.split_first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*word);
+        const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        let low = word & LOW;
+        // The top bit of every byte that is no digit: above `9`, below `0`, or not ASCII.
+        let above = low + 0x4646_4646_4646_4646;
+        let below = !(low + 0x5050_5050_5050_5050);
+        let others = (above | below | word) & !LOW;
+        if others != 0 {
+            return count + others.trailing_zeros() as usize / 8;
+        }
+        count += 8;
+    }
+    count + text[count..].iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
 /// Classifies a token that follows the JSON grammar for numbers.
 pub fn classify(token: &[u8]) -> Class {
     let negative = token.first() == Some(&b'-');
@@ -167,6 +217,29 @@ mod tests {
             let mut out = Vec::new();
             print(token.as_bytes(), &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), want);
+        }
+    }
+
+    #[test]
+    fn digits_at_once_are_what_they_are_one_by_one() {
+        let mut state = 7u64;
+        for round in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let length = (state >> 59) as usize % 20;
+            let mut token: Vec<u8> = (0..length).map(|at| b'0' + (state >> (at * 3 + 2)) as u8 % 10).collect();
+            if round % 3 == 0 && length > 0 {
+                token[(state >> 33) as usize % length] = (state >> 40) as u8;
+            }
+            let plain = token.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            assert_eq!(digits(&token), plain, "{token:?}");
+            let text = std::str::from_utf8(&token).ok().filter(|_| plain == length && (1..=15).contains(&length));
+            assert_eq!(short(&token), text.and_then(|text| text.parse().ok()), "{token:?}");
+        }
+        for byte in 0..=255u8 {
+            let text = [b'1', byte, b'3', b'4', b'5', b'6', b'7', b'8', b'9'];
+            let want = if byte.is_ascii_digit() { 9 } else { 1 };
+            assert_eq!(digits(&text), want, "{byte:#x}");
+            assert_eq!(short(&text).is_some(), byte.is_ascii_digit(), "{byte:#x}");
         }
     }
 

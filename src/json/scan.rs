@@ -4,6 +4,7 @@
 //! [`Value`] walks; what lies deeper than anybody looks costs one bit for each container.
 
 use super::number::{self, Class};
+use super::template::Templates;
 use super::text;
 use super::value::Value;
 use crate::rule::{Rule, RuleSet};
@@ -48,6 +49,7 @@ pub struct Scanner {
     /// Kinds of the containers deeper than `indexed`, one bit each: set for an object.
     deep: Vec<u64>,
     deep_count: usize,
+    templates: Templates,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +153,7 @@ impl Scanner {
     pub fn new(depth: u64) -> Self {
         let depth = usize::try_from(depth).unwrap_or(usize::MAX).max(1);
         let indexed = depth.max(INDEXED);
-        Scanner { depth, indexed, tokens: vec![], frames: vec![], keys: vec![], deep: vec![], deep_count: 0 }
+        Scanner { depth, indexed, tokens: vec![], frames: vec![], keys: vec![], deep: vec![], deep_count: 0, templates: Templates::default() }
     }
 
     /// A scanner whose lines may be looked into to the depth `indexed` although they nest deeper than `depth`.
@@ -168,18 +170,26 @@ impl Scanner {
         self.frames.clear();
         self.keys.clear();
         self.deep_count = 0;
-        let mut pass = Pass {
-            text,
-            at: 0,
-            fault: None,
-            faults: [None; 5],
-            spelling: None,
-            unindexed: None,
-            irregular: false,
-        };
-        self.run(&mut pass)?;
+        let mut pass = Pass::new(text);
+        if !self.templates.fit(&mut pass, &mut self.tokens) {
+            self.run(&mut pass)?;
+            if pass.is_canonical() && pass.unindexed.is_none() {
+                self.templates.learn(text, &self.tokens);
+            }
+        }
         let Pass { fault, faults, spelling, unindexed, irregular, .. } = pass;
         Ok(Scan { text, tokens: &self.tokens, fault, faults, spelling, unindexed, irregular })
+    }
+
+    #[cfg(test)]
+    pub(super) fn learnt(&self) -> usize {
+        self.templates.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn fits(&mut self, text: &[u8]) -> bool {
+        self.tokens.clear();
+        self.templates.fit(&mut Pass::new(text), &mut self.tokens)
     }
 
     fn run(&mut self, pass: &mut Pass<'_>) -> Result<(), Syntax> {
@@ -427,9 +437,10 @@ fn repeated_of_many(keys: &mut [Key], any_escaped: bool, text: &[u8]) -> Option<
     keys.windows(2).filter(|pair| raw(&pair[0]) == raw(&pair[1])).map(|pair| pair[1].start as usize - 1).min()
 }
 
-struct Pass<'a> {
-    text: &'a [u8],
-    at: usize,
+/// One reading of a line.
+pub(super) struct Pass<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) at: usize,
     fault: Option<Fault>,
     faults: [Option<u32>; 5],
     spelling: Option<usize>,
@@ -437,7 +448,18 @@ struct Pass<'a> {
     irregular: bool,
 }
 
-impl Pass<'_> {
+impl<'a> Pass<'a> {
+    #[inline]
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        Pass { text, at: 0, fault: None, faults: [None; 5], spelling: None, unindexed: None, irregular: false }
+    }
+
+    /// Whether nothing so far was lossy or spelled otherwise than canonically.
+    #[inline]
+    pub(super) fn is_canonical(&self) -> bool {
+        self.fault.is_none() && self.spelling.is_none()
+    }
+
     #[inline]
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
@@ -487,7 +509,7 @@ impl Pass<'_> {
 
     /// From behind the opening quote to behind the closing one. Says whether there was an escape.
     #[inline]
-    fn string(&mut self) -> Result<bool, Syntax> {
+    pub(super) fn string(&mut self) -> Result<bool, Syntax> {
         let start = self.at;
         let mut escaped = false;
         loop {
@@ -526,7 +548,7 @@ impl Pass<'_> {
     }
 
     #[inline]
-    fn number(&mut self) -> Result<(), Syntax> {
+    pub(super) fn number(&mut self) -> Result<(), Syntax> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -565,9 +587,7 @@ impl Pass<'_> {
     #[inline]
     fn digits(&mut self) -> Result<(), Syntax> {
         let start = self.at;
-        while let Some(b'0'..=b'9') = self.peek() {
-            self.at += 1;
-        }
+        self.at += number::digits(&self.text[start..]);
         if self.at == start { Err(self.expected("a digit")) } else { Ok(()) }
     }
 }

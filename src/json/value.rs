@@ -110,6 +110,12 @@ impl<'a> Value<'a> {
         self.first() == b'{'
     }
 
+    /// True for a string.
+    #[inline]
+    pub fn is_string(self) -> bool {
+        self.first() == b'"'
+    }
+
     /// True for the literal `true`.
     pub fn is_true(self) -> bool {
         self.first() == b't'
@@ -139,10 +145,10 @@ impl<'a> Value<'a> {
         }
         // Almost every number of a log is a short run of digits.
         let token = &self.text[self.at()..self.tokens[self.place as usize].to as usize];
-        if token.len() <= 15 && token.iter().all(u8::is_ascii_digit) {
-            return Some(token.iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0')));
+        match number::short(token) {
+            Some(value) => Some(value as i64),
+            None => number::safe_integer(token),
         }
-        number::safe_integer(token)
     }
 
     /// The safe integer that is not negative, if it is one.
