@@ -22,7 +22,7 @@ use memchr::memchr;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 /// How to check.
@@ -60,10 +60,24 @@ impl Default for Options {
 
 /// A stored log to read.
 pub enum Input<'a> {
+    /// Plain text that is in memory.
+    Text(&'a [u8]),
     /// Plain text.
     Plain(Box<dyn Read + 'a>),
     /// Zstandard frames.
     Compressed(Box<dyn ReadSeek + 'a>),
+}
+
+impl<'a> Input<'a> {
+    /// Its lines. `search`: whether damage that another frame follows is told from a torn end, see
+    /// [`Frames::new`](crate::codec::frames::Frames::new).
+    pub fn lines(self, limits: Limits, search: bool) -> io::Result<Lines<'a>> {
+        match self {
+            Input::Text(text) => Ok(Lines::text(text, limits)),
+            Input::Plain(source) => Ok(Lines::plain(source, limits)),
+            Input::Compressed(source) => Lines::compressed(source, limits, search),
+        }
+    }
 }
 
 /// What a check says of a log.
@@ -152,6 +166,13 @@ pub fn load(input: Input<'_>, options: &Options, size: usize) -> Result<Loaded, 
     run(input, options, Some(Recorder::with_capacity(size)))
 }
 
+/// Reads a plain log that is in memory, as [`load`] does, and keeps its text where it is.
+pub fn load_text(text: Vec<u8>, options: &Options) -> Result<Loaded, FrameError> {
+    let mut loaded = run(Input::Text(&text), options, Some(Recorder::in_place()))?;
+    loaded.log.adopt(text);
+    Ok(loaded)
+}
+
 /// Checks a stored log as [`check`] does, and says what stands open at its end: what a repair needs of a log that is not
 /// held in memory.
 pub fn inspect(input: Input<'_>, options: &Options) -> Result<(Report, Recovery), FrameError> {
@@ -164,16 +185,14 @@ fn run(input: Input<'_>, options: &Options, recorder: Option<Recorder>) -> Resul
         Reading::Strict => true,
         Reading::Released(_) => false,
     };
-    let mut lines = match input {
-        Input::Plain(source) => Lines::plain(source, options.limits),
-        Input::Compressed(source) => Lines::compressed(source, options.limits, search)?,
-    };
+    let mut lines = input.lines(options.limits, search)?;
     let compressed = lines.is_compressed();
     let mut checker = Checker::new(options, compressed);
     checker.recorder = recorder;
     loop {
         match lines.read()? {
-            Item::Line { bytes, number, ended, sealed } => {
+            Item::Line { bytes, number, at, ended, sealed } => {
+                checker.at = at;
                 if checker.line(bytes, number, ended).map_err(FrameError::Limit)? == Flow::Stop {
                     break;
                 }
@@ -233,6 +252,8 @@ struct Checker<'o> {
     events: u64,
     last: TypeId,
     lines: u64,
+    /// Where the line begins in the text, when that is in memory.
+    at: usize,
     /// File line of the last line that a finished frame held.
     frame_lines: u64,
     /// The seq that the next frame begins with.
@@ -289,6 +310,7 @@ impl<'o> Checker<'o> {
             events: 0,
             last: UNLISTED,
             lines: 0,
+            at: 0,
             frame_lines: 0,
             frame_seq: 0,
             recorder: None,
@@ -616,7 +638,7 @@ impl<'o> Checker<'o> {
             Ok(admitted) => {
                 self.events += 1;
                 if let Some(recorder) = &mut self.recorder {
-                    recorder.event(bytes, scan, event, &admitted, &self.admission);
+                    recorder.event(bytes, self.at, scan, event, &admitted, &self.admission);
                     bound_held(recorder, &self.options.limits, line)?;
                 }
                 self.spelling(scan, line, Some(admitted.seq));
@@ -699,7 +721,7 @@ impl<'o> Checker<'o> {
         self.events += row.count;
         if let Some(recorder) = &mut self.recorder {
             let chunk = self.admission.types().find(b"assistant/chunk").map_or(UNLISTED, |(place, _)| place);
-            recorder.row(bytes, row.count, chunk);
+            recorder.row(bytes, self.at, row.count, chunk);
             bound_held(recorder, &self.options.limits, line)?;
         }
         self.spelling(scan, line, Some(row.first));

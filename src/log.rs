@@ -273,6 +273,15 @@ impl Log {
         log
     }
 
+    /// Takes the text that its events were recorded in place of.
+    pub(crate) fn adopt(&mut self, text: Vec<u8>) {
+        if self.base_count > 0
+            && let Some(base) = Arc::get_mut(&mut self.base)
+        {
+            base.text = text;
+        }
+    }
+
     /// The same events under another header line.
     pub fn with_header(self, header: Option<Arc<[u8]>>) -> Log {
         Log { header, ..self }
@@ -392,18 +401,41 @@ impl<'a> Iterator for Events<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     base: Base,
+    /// The lines stay where they are, in a text that the log is given in the end.
+    in_place: bool,
+    /// Bytes of text kept so far.
+    size: usize,
     header: Option<Arc<[u8]>>,
 }
 
 impl Recorder {
     /// `size` is how much text to expect.
     pub(crate) fn with_capacity(size: usize) -> Self {
-        Recorder { base: Base { text: Vec::with_capacity(size), ..Base::default() }, header: None }
+        let base = Base { text: Vec::with_capacity(size), ..Base::default() };
+        Recorder { base, ..Recorder::default() }
+    }
+
+    /// For lines of a text that [`Log::adopt`] is given behind them.
+    pub(crate) fn in_place() -> Self {
+        Recorder { in_place: true, ..Recorder::default() }
     }
 
     /// Bytes of text kept so far.
     pub(crate) fn size(&self) -> u64 {
-        self.base.text.len() as u64
+        self.size as u64
+    }
+
+    /// Keeps a line; says where. `at` is where it stands in a text that stays.
+    #[inline]
+    fn keep(&mut self, bytes: &[u8], at: usize) -> u64 {
+        self.size += bytes.len() + 1;
+        if self.in_place {
+            return at as u64;
+        }
+        let at = self.base.text.len();
+        self.base.text.extend_from_slice(bytes);
+        self.base.text.push(b'\n');
+        at as u64
     }
 
     pub(crate) fn header(&mut self, line: &[u8]) {
@@ -413,6 +445,7 @@ impl Recorder {
     pub(crate) fn event(
         &mut self,
         bytes: &[u8],
+        at: usize,
         scan: &Scan<'_>,
         event: &Event<'_>,
         admitted: &Admitted<'_>,
@@ -421,17 +454,16 @@ impl Recorder {
         let span = |message: Value<'_>| (message.at() as u32, (message.end() - message.at()) as u32);
         let (message, message_length) = admitted.message.map_or((0, 0), span);
         let mut record = Record {
-            at: self.base.text.len() as u64,
+            at: self.keep(bytes, at),
             length: bytes.len() as u32,
             message,
             message_length,
             kind: event.type_id,
             flags: flags(admitted),
         };
-        self.base.text.extend_from_slice(bytes);
-        self.base.text.push(b'\n');
         // A text that was read as another one (invalid UTF-8 under a looser reading) is not its own form either.
-        if !scan.is_canonical() || scan.text() != bytes {
+        let same = std::ptr::eq(scan.text(), bytes) || scan.text() == bytes;
+        if !scan.is_canonical() || !same {
             record.flags.0 |= Flags::SPELLED;
             let spelled = self.spelled(scan, record, admission);
             self.base.spelled.push((self.base.count as u32, spelled));
@@ -459,10 +491,8 @@ impl Recorder {
         spelled
     }
 
-    pub(crate) fn row(&mut self, bytes: &[u8], count: u64, chunk: TypeId) {
-        let at = self.base.text.len() as u64;
-        self.base.text.extend_from_slice(bytes);
-        self.base.text.push(b'\n');
+    pub(crate) fn row(&mut self, bytes: &[u8], at: usize, count: u64, chunk: TypeId) {
+        let at = self.keep(bytes, at);
         for place in 0..count {
             self.base.push(Record {
                 at,

@@ -32,10 +32,7 @@ fn findings(bytes: &[u8], compressed: bool) -> (String, String, Vec<String>) {
 
 fn redacted(bytes: &[u8], compressed: bool, name: &str) -> Vec<u8> {
     let limits = Options::default().limits;
-    let mut lines = match input(bytes, compressed) {
-        Input::Plain(source) => Lines::plain(source, limits),
-        Input::Compressed(source) => Lines::compressed(source, limits, true).unwrap(),
-    };
+    let mut lines = input(bytes, compressed).lines(limits, true).unwrap();
     let mut out = vec![];
     redact(&mut lines, &dialect::by_name(name).unwrap(), &mut out).unwrap();
     out

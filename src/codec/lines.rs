@@ -19,6 +19,8 @@ pub enum Item<'a> {
         bytes: &'a [u8],
         /// Its number, counted from 1.
         number: u64,
+        /// Where it begins in the text, when that is in memory.
+        at: usize,
         /// Whether its newline is there.
         ended: bool,
         /// Whether it stands in a structurally complete frame.
@@ -39,6 +41,8 @@ pub trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
 
 enum Source<'a> {
+    /// All of it, in memory.
+    Text(&'a [u8]),
     Plain(Box<dyn Read + 'a>),
     Frames(Box<Frames<Box<dyn ReadSeek + 'a>>>),
 }
@@ -64,6 +68,12 @@ impl<'a> Lines<'a> {
     /// A plain log.
     pub fn plain(source: Box<dyn Read + 'a>, limits: Limits) -> Self {
         Lines::new(Source::Plain(source), limits)
+    }
+
+    /// A plain log that is in memory already.
+    pub fn text(text: &'a [u8], limits: Limits) -> Self {
+        let read = text.len() as u64;
+        Lines { read, ending: Some(Piece::End), ..Lines::new(Source::Text(text), limits) }
     }
 
     /// A compressed log. `search`: see [`Frames::new`].
@@ -98,12 +108,12 @@ impl<'a> Lines<'a> {
     /// The next item.
     pub fn read(&mut self) -> Result<Item<'_>, FrameError> {
         loop {
-            if let Some(step) = memchr(b'\n', &self.buffer[self.searched..]) {
+            if let Some(step) = memchr(b'\n', &self.buffered()[self.searched..]) {
                 let end = self.searched + step;
                 self.bound(end)?;
                 return Ok(self.line(end, end + 1, true));
             }
-            self.searched = self.buffer.len();
+            self.searched = self.buffered().len();
             self.bound(self.searched)?;
             if let Some(ending) = self.ending {
                 return Ok(self.end(ending));
@@ -112,6 +122,15 @@ impl<'a> Lines<'a> {
                 Piece::Bytes(_) => {}
                 ending => self.ending = Some(ending),
             }
+        }
+    }
+
+    /// What was read of the source and not moved out yet.
+    #[inline]
+    fn buffered(&self) -> &[u8] {
+        match self.source {
+            Source::Text(text) => text,
+            _ => &self.buffer,
         }
     }
 
@@ -127,13 +146,13 @@ impl<'a> Lines<'a> {
 
     /// What the source ended with, once no whole line is left in the buffer.
     fn end(&mut self, ending: Piece) -> Item<'_> {
-        let left = self.from < self.buffer.len();
+        let left = self.from < self.buffered().len();
         // Of a torn frame only complete lines are kept.
         if left && matches!(ending, Piece::End | Piece::FrameEnd) {
-            let end = self.buffer.len();
+            let end = self.buffered().len();
             return self.line(end, end, false);
         }
-        self.from = self.buffer.len();
+        self.from = self.buffered().len();
         match ending {
             Piece::FrameEnd => {
                 self.ending = None;
@@ -157,10 +176,11 @@ impl<'a> Lines<'a> {
         self.searched = next;
         self.number += 1;
         let sealed = match &self.source {
-            Source::Plain(_) => false,
+            Source::Text(_) | Source::Plain(_) => false,
             Source::Frames(frames) => frames.is_complete(),
         };
-        Item::Line { bytes: &self.buffer[start..end], number: self.number, ended, sealed }
+        let number = self.number;
+        Item::Line { bytes: &self.buffered()[start..end], number, at: start, ended, sealed }
     }
 
     fn fill(&mut self) -> Result<Piece, FrameError> {
@@ -172,19 +192,15 @@ impl<'a> Lines<'a> {
         }
         let length = self.buffer.len();
         let piece = match &mut self.source {
+            Source::Text(_) => Piece::End,
             Source::Frames(frames) => frames.read(&mut self.buffer)?,
             Source::Plain(source) => {
                 // A long line doubles the read, so that its bytes move a constant number of times.
-                self.buffer.resize(length + self.step.max(length), 0);
+                let step = self.step.max(length);
                 self.step = CHUNK.min(self.step * 2);
-                let count = loop {
-                    match source.read(&mut self.buffer[length..]) {
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        other => break other,
-                    }
-                };
-                self.buffer.truncate(length + *count.as_ref().unwrap_or(&0));
-                match count? {
+                self.buffer.reserve(step);
+                // Unlike a plain read this needs no zeros to write over.
+                match source.take(step as u64).read_to_end(&mut self.buffer)? {
                     0 => Piece::End,
                     count => Piece::Bytes(count),
                 }

@@ -2,7 +2,6 @@
 
 use super::source;
 use super::walk::Log;
-use foldproof::check::Input;
 use foldproof::codec::lines::{Item, Lines};
 use foldproof::json::{Scanner, Value, print};
 use foldproof::limits::Limits;
@@ -30,10 +29,7 @@ pub struct Kin {
 
 /// Opens a log for reading its lines.
 pub fn lines<'a>(log: &Log, limits: Limits, count: &'a AtomicU64) -> Option<Lines<'a>> {
-    match source::open(log, limits.held, count).ok()? {
-        Input::Plain(source) => Some(Lines::plain(source, limits)),
-        Input::Compressed(source) => Lines::compressed(source, limits, false).ok(),
-    }
+    source::open(log, limits.held, count).ok()?.lines(limits, false).ok()
 }
 
 /// Reads the header of a log; nothing where it has none, or none that can be read.

@@ -6,9 +6,8 @@ use super::output::Output;
 use super::render::clean;
 use super::twice::Source;
 use crate::tools::redact::{RedactError, redact};
-use foldproof::check::{Input, Options, Report, check};
+use foldproof::check::{Options, Report, check};
 use foldproof::codec::frames::FrameError;
-use foldproof::codec::lines::Lines;
 use foldproof::dialect;
 use foldproof::rule::{Class, Rule};
 use serde_json::json;
@@ -48,10 +47,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
         None => Arc::new(dialect::by_name(&before.dialect).unwrap_or_else(dialect::dsh_v0)),
     };
     source.read(|input, _| {
-        let mut lines = match input {
-            Input::Plain(source) => Lines::plain(source, options.limits),
-            Input::Compressed(source) => Lines::compressed(source, options.limits, true)?,
-        };
+        let mut lines = input.lines(options.limits, true)?;
         if lines.is_compressed() != args.out.is_compressed() {
             return Ok(Err(encoding(lines.is_compressed())));
         }

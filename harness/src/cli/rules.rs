@@ -8,7 +8,7 @@ use super::select::{self, Selector};
 use crate::properties::TABLE;
 use foldproof::check::{Input, Options, check};
 use foldproof::codec::frames::MAGIC;
-use foldproof::codec::lines::{Item, Lines};
+use foldproof::codec::lines::Item;
 use foldproof::dialect;
 use foldproof::rule::{Breaker, Rule};
 use serde::Serialize;
@@ -242,10 +242,7 @@ fn show(example: &Example, paint: Paint, out: &mut String) {
         ..Options::default()
     };
     let limits = options.limits;
-    let lines = match example.input() {
-        Input::Plain(source) => Ok(Lines::plain(source, limits)),
-        Input::Compressed(source) => Lines::compressed(source, limits, true),
-    };
+    let lines = example.input().lines(limits, true);
     let Ok(mut lines) = lines else { return };
     loop {
         let mut mark = |text: &str| out.push_str(&format!("{}\n", paint.dim(format!("      {text}"))));

@@ -12,8 +12,8 @@ use crate::runner::{self, Asked};
 use crate::systems;
 use crate::tools::reduce::{Bounds, Reached, Reduced, reduce};
 use crate::tools::sink::Sink;
-use foldproof::check::{Input, Options, check};
-use foldproof::codec::lines::{Item, Lines};
+use foldproof::check::{Options, check};
+use foldproof::codec::lines::Item;
 use foldproof::dialect;
 use foldproof::limits::{Limit, LimitError};
 use foldproof::rule::{Class, Rule};
@@ -73,10 +73,7 @@ fn of_log(path: &Path, rule: Rule, args: &Args, global: &Global) -> Result<Exit,
     let source = Source::new(path, global)?;
     let limits = global.limits();
     let text = source.read(|input, size| {
-        let mut lines = match input {
-            Input::Plain(source) => Lines::plain(source, limits),
-            Input::Compressed(source) => Lines::compressed(source, limits, true)?,
-        };
+        let mut lines = input.lines(limits, true)?;
         let mut text = Vec::with_capacity(size);
         loop {
             match lines.read()? {

@@ -64,7 +64,7 @@ fn verdict(report: &Report) -> String {
 
 fn input(log: &[u8], encoding: Encoding) -> Input<'_> {
     match encoding {
-        Encoding::Plain => Input::Plain(Box::new(log)),
+        Encoding::Plain => Input::Text(log),
         Encoding::Zstd => Input::Compressed(Box::new(Cursor::new(log))),
     }
 }

@@ -99,10 +99,7 @@ impl Artifact {
     /// The lines from an offset on, at which a line or a frame starts.
     pub fn lines(&self, from: u64, limits: Limits) -> Result<Lines<'_>, FrameError> {
         let part = self.part(from, self.size)?;
-        Ok(match self.wrap(part) {
-            Input::Plain(source) => Lines::plain(source, limits),
-            Input::Compressed(source) => Lines::compressed(source, limits, true)?,
-        })
+        Ok(self.wrap(part).lines(limits, true)?)
     }
 
     /// Its first bytes, at most `most` of them.

@@ -8,7 +8,7 @@ use super::repair::torn;
 use super::salvage;
 use foldproof::check::{Input, Options, Report, check};
 use foldproof::codec::frames::FrameError;
-use foldproof::codec::lines::{Item, Lines};
+use foldproof::codec::lines::Item;
 use foldproof::dialect::Reading;
 use foldproof::finding::Finding;
 use foldproof::json::{Scanner, Value};
@@ -154,10 +154,7 @@ pub fn is_record(artifact: &Artifact, from: u64, options: &Options) -> Result<bo
 
 /// Lines of a log that opens, and the seq of its last `turn/end`.
 fn walk(input: Input<'_>, options: &Options) -> Result<(u64, Option<u64>), FrameError> {
-    let mut lines = match input {
-        Input::Plain(source) => Lines::plain(source, options.limits),
-        Input::Compressed(source) => Lines::compressed(source, options.limits, true)?,
-    };
+    let mut lines = input.lines(options.limits, true)?;
     let mut scanner = Scanner::new(u64::MAX);
     let (mut count, mut finished) = (0, None);
     loop {
