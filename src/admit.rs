@@ -113,11 +113,18 @@ impl Admission {
         self.rules = rules.iter().fold(self.rules, RuleSet::without);
     }
 
-    /// Takes over the surface of another admission of the same dialect, such as one that folded a prefix again.
-    pub(crate) fn adopt(&mut self, folded: Admission) {
-        self.surface = folded.surface;
-        self.next = folded.next;
-        self.results = folded.results;
+    /// The state behind the first `count` events of the log that this one stands behind, whose surface was folded
+    /// again. All rules count.
+    pub(crate) fn before(&self, surface: Surface, count: u64) -> Admission {
+        // Ordinals count surface events in log order, so those of the prefix are the same.
+        let kept = self.results.partition_point(|(ordinal, _)| (*ordinal as usize) < surface.ever());
+        let results = self.results[..kept].to_vec();
+        Admission {
+            surface,
+            next: count,
+            results,
+            ..Admission::new(Arc::clone(&self.dialect), Reading::Strict)
+        }
     }
 
     /// Admits a run of events that are not on the surface and were checked by the codec (CODEC-1).

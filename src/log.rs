@@ -5,15 +5,18 @@
 
 use crate::admit::{Admission, Admitted, Change};
 use crate::codec::rows::{Row, Tag};
-use crate::dialect::{Dialect, Reading, Role, Types};
+use crate::dialect::{Dialect, Role, Types};
 use crate::event::{Event, Seq, TypeId, UNLISTED};
 use crate::json::{Scan, Scanner, Value, print};
 use crate::shape;
+use crate::surface::{Ordinal, Surface};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 /// Events in a chunk of appended ones.
 const CHUNK: usize = 256;
+/// Events that the first chunk of a log begins with: most forks and tests never have more.
+const FIRST: usize = 16;
 /// Records in a block of loaded ones, so that growing never moves many.
 const BLOCK: usize = 8192;
 
@@ -56,7 +59,12 @@ struct Base {
     /// Canonical lines of the events that were spelled otherwise, by seq.
     canonical: Vec<u8>,
     spelled: Vec<(u32, Record)>,
+    /// Replacing events with the first and last node of their spans, by seq.
+    replaces: Vec<(u32, Nodes)>,
 }
+
+/// The seqs of a span's first and last node.
+type Nodes = (u32, u32);
 
 impl Base {
     fn push(&mut self, record: Record) {
@@ -102,6 +110,8 @@ struct Own {
     message_length: u32,
     kind: TypeId,
     flags: Flags,
+    /// Of a replacing event.
+    nodes: Nodes,
 }
 
 /// Slots that are filled once, in order; sharing a chunk while it grows is safe because what is filled never changes.
@@ -111,8 +121,8 @@ struct Chunk {
 }
 
 impl Chunk {
-    fn new() -> Arc<Self> {
-        Arc::new(Chunk { slots: (0..CHUNK).map(|_| OnceLock::new()).collect() })
+    fn new(size: usize) -> Arc<Self> {
+        Arc::new(Chunk { slots: (0..size).map(|_| OnceLock::new()).collect() })
     }
 }
 
@@ -126,7 +136,8 @@ pub struct Log {
     /// How many of the loaded events belong to this log.
     base_count: u64,
     sealed: Arc<Vec<Arc<Chunk>>>,
-    open: Arc<Chunk>,
+    /// The chunk that grows; nothing before the first append.
+    open: Option<Arc<Chunk>>,
     own_count: u64,
 }
 
@@ -139,16 +150,7 @@ impl Log {
 
     fn over(dialect: Arc<Dialect>, types: Arc<Types>, header: Option<Arc<[u8]>>, base: Arc<Base>) -> Self {
         let base_count = base.count;
-        Log {
-            dialect,
-            types,
-            header,
-            base,
-            base_count,
-            sealed: Arc::default(),
-            open: Chunk::new(),
-            own_count: 0,
-        }
+        Log { dialect, types, header, base, base_count, sealed: Arc::default(), open: None, own_count: 0 }
     }
 
     /// Number of events.
@@ -179,7 +181,10 @@ impl Log {
     /// Whether two logs are snapshots of the same one, so that equal seqs mean equal events as far as both reach.
     pub fn is_same(&self, other: &Log) -> bool {
         Arc::ptr_eq(&self.base, &other.base)
-            && (Arc::ptr_eq(&self.open, &other.open) || (self.own_count == 0 && other.own_count == 0))
+            && match (&self.open, &other.open) {
+                (Some(open), Some(other)) => Arc::ptr_eq(open, other),
+                _ => self.own_count == 0 && other.own_count == 0,
+            }
     }
 
     fn own(&self, seq: u64) -> Option<&Own> {
@@ -187,8 +192,8 @@ impl Log {
         if place as u64 >= self.own_count {
             return None;
         }
-        let chunk = self.sealed.get(place / CHUNK).unwrap_or(&self.open);
-        chunk.slots[place % CHUNK].get()
+        let chunk = self.sealed.get(place / CHUNK).or(self.open.as_ref())?;
+        chunk.slots.get(place % CHUNK)?.get()
     }
 
     /// What the type of an event means to the folds.
@@ -288,57 +293,98 @@ impl Log {
     }
 
     /// The one place that pushes: an event that admission passed.
-    pub(crate) fn push(&mut self, line: Arc<[u8]>, kind: TypeId, admitted: &Admitted<'_>) {
+    pub(crate) fn push(
+        &mut self,
+        line: Arc<[u8]>,
+        kind: TypeId,
+        admitted: &Admitted<'_>,
+        admission: &Admission,
+    ) {
         let (message, message_length) = match admitted.message {
             Some(message) => (message.at() as u32, (message.end() - message.at()) as u32),
             None => (0, 0),
         };
-        self.push_own(Own { line, message, message_length, kind, flags: flags(admitted) });
+        let nodes = span_of(admitted, admission).unwrap_or_default();
+        self.push_own(Own { line, message, message_length, kind, flags: flags(admitted), nodes });
     }
 
     fn push_own(&mut self, own: Own) {
         let place = self.own_count as usize;
-        // A snapshot of this log may have been continued on its own; then the slot is taken and the chunk is copied.
-        if let Err(own) = self.open.slots[place % CHUNK].set(own) {
-            let copy = Chunk::new();
-            for (slot, old) in copy.slots.iter().zip(&self.open.slots[..place % CHUNK]) {
-                if let Some(old) = old.get() {
-                    let _ = slot.set(old.clone());
+        let slot = place % CHUNK;
+        let own = match &self.open {
+            Some(open) => match open.slots.get(slot) {
+                Some(free) => free.set(own).err(),
+                None => Some(own),
+            },
+            None => Some(own),
+        };
+        // There is no chunk yet, or a small one that is full; or a snapshot of this log was continued on its own, so
+        // that the slot is taken.
+        if let Some(own) = own {
+            let chunk = Chunk::new(if slot < FIRST && place < FIRST { FIRST } else { CHUNK });
+            if let Some(open) = &self.open {
+                for (slot, old) in chunk.slots.iter().zip(&open.slots[..slot]) {
+                    if let Some(old) = old.get() {
+                        let _ = slot.set(old.clone());
+                    }
                 }
             }
-            let _ = copy.slots[place % CHUNK].set(own);
-            self.open = copy;
+            let _ = chunk.slots[slot].set(own);
+            self.open = Some(chunk);
         }
         self.own_count += 1;
-        if self.own_count.is_multiple_of(CHUNK as u64) {
-            let full = std::mem::replace(&mut self.open, Chunk::new());
+        if self.own_count.is_multiple_of(CHUNK as u64)
+            && let Some(full) = self.open.take()
+        {
             Arc::make_mut(&mut self.sealed).push(full);
         }
     }
 
+    /// The first and last node of a replacing event's span.
+    fn nodes(&self, seq: Seq) -> Option<Nodes> {
+        if seq >= self.base_count {
+            return self.own(seq).map(|own| own.nodes);
+        }
+        let place = self.base.replaces.binary_search_by_key(&(seq as u32), |(replace, _)| *replace).ok()?;
+        Some(self.base.replaces[place].1)
+    }
+
     /// Folds the first `count` events again: the surface as it stood then.
     ///
-    /// `each` sees every event that changed the surface, after it was folded.
-    pub fn refold(&self, count: u64, mut each: impl FnMut(&Admission, Seq, Change)) -> Admission {
-        // The events were admitted once; nothing needs to be checked again, and rules that a looser reading did not
-        // enforce must not stop them now.
-        let unchecked = Dialect { rules: Default::default(), ..(*self.dialect).clone() };
-        let mut admission = Admission::new(Arc::new(unchecked), Reading::Strict);
-        let mut scanner = Scanner::new(u64::MAX);
+    /// `each` sees every event that changed the surface, after it was folded, with the nodes that it shadowed. The
+    /// events were admitted once, so that their places say everything and no text is read.
+    pub fn refold(&self, count: u64, mut each: impl FnMut(&Surface, Seq, Change, &[Ordinal])) -> Surface {
+        let mut surface = Surface::default();
+        let mut shadowed = vec![];
         for seq in 0..count.min(self.len()) {
             if !matches!(self.role(seq), Role::Surface(_)) {
-                admission.admit_run(1);
                 continue;
             }
-            let line = self.line(seq).unwrap_or_default();
-            let Ok(scan) = scanner.scan(&line) else { continue };
-            let event = Event::read(scan.root(), &self.types, UNLISTED);
-            match admission.admit(&scan, &event) {
-                Ok(admitted) => each(&admission, seq, admitted.change),
-                Err(_) => admission.skip(),
-            }
+            let flags = self.flags(seq);
+            let message = flags.has(Flags::MESSAGE);
+            shadowed.clear();
+            let change = if flags.has(Flags::REPLACE) {
+                let nodes = self.nodes(seq).unwrap_or_default();
+                let Ok(span) = surface.span(nodes.0.into(), nodes.1.into()) else { continue };
+                shadowed.extend(surface.span_nodes(span));
+                Change::Replace(surface.replace(span, seq, message))
+            } else {
+                Change::Append(surface.append(seq, message))
+            };
+            each(&surface, seq, change, &shadowed);
         }
-        admission
+        surface
+    }
+}
+
+/// The span of a replace that was admitted last.
+fn span_of(admitted: &Admitted<'_>, admission: &Admission) -> Option<Nodes> {
+    let seq = |node: &Ordinal| admission.surface().seq(*node) as u32;
+    match admitted.change {
+        Change::Replace(_) => {
+            Some((admission.shadowed().first().map(seq)?, admission.shadowed().last().map(seq)?))
+        }
+        _ => None,
     }
 }
 
@@ -462,6 +508,9 @@ impl Recorder {
             flags: flags(admitted),
         };
         // A text that was read as another one (invalid UTF-8 under a looser reading) is not its own form either.
+        if let Some(nodes) = span_of(admitted, admission) {
+            self.base.replaces.push((self.base.count as u32, nodes));
+        }
         let same = std::ptr::eq(scan.text(), bytes) || scan.text() == bytes;
         if !scan.is_canonical() || !same {
             record.flags.0 |= Flags::SPELLED;

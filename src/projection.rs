@@ -6,11 +6,11 @@
 use crate::admit::{Admission, Admitted, Change};
 use crate::dialect::{Reading, Role};
 use crate::event::{Event, Seq, UNLISTED};
-use crate::json::Scanner;
+use crate::json::{Scanner, number};
 use crate::log::Log;
 use crate::relation::{Folded, Inbox};
 use crate::rule::RuleSet;
-use crate::surface::Order;
+use crate::surface::{Order, Surface};
 
 /// The messages that the model is shown: the surface's messages in surface order (PROJ-2).
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ pub struct History {
 
 impl History {
     /// From a log and the order of its surface.
-    pub fn new(log: &Log, admission: &Admission) -> Self {
-        History { log: log.clone(), order: admission.surface().order().clone() }
+    pub fn new(log: &Log, surface: &Surface) -> Self {
+        History { log: log.clone(), order: surface.order().clone() }
     }
 
     /// Number of messages, in O(1).
@@ -120,49 +120,53 @@ pub struct Replacement {
     pub shadowed: Vec<Seq>,
 }
 
-/// The replaces of a log's first `count` events, and the admission state behind them.
-pub fn replacements(log: &Log, count: u64) -> (Vec<Replacement>, Admission) {
+/// The replaces of a log's first `count` events, and the surface behind them.
+pub fn replacements(log: &Log, count: u64) -> (Vec<Replacement>, Surface) {
     let mut list = vec![];
-    let admission = log.refold(count, |admission, seq, change| {
+    let surface = log.refold(count, |surface, seq, change, shadowed| {
         if matches!(change, Change::Replace(_)) {
-            let surface = admission.surface();
-            let shadowed: Vec<Seq> =
-                admission.shadowed().iter().map(|ordinal| surface.seq(*ordinal)).collect();
+            let shadowed: Vec<Seq> = shadowed.iter().map(|ordinal| surface.seq(*ordinal)).collect();
             if let (Some(start), Some(end)) = (shadowed.first().copied(), shadowed.last().copied()) {
                 list.push(Replacement { seq, start, end, shadowed });
             }
         }
     });
-    (list, admission)
+    (list, surface)
 }
 
 /// The canonical object that shows a surface: nodes, generation, and every replace with what it shadowed.
 pub fn print_surface(log: &Log, count: u64) -> Vec<u8> {
-    let (list, admission) = replacements(log, count);
-    let surface = admission.surface();
-    let numbers = |seqs: &mut dyn Iterator<Item = Seq>| {
-        let texts: Vec<String> = seqs.map(|seq| seq.to_string()).collect();
-        texts.join(",")
-    };
-    let replaces: Vec<String> = list
-        .iter()
-        .map(|replace| {
-            format!(
-                "{{\"seq\":{},\"start\":{},\"end\":{},\"shadowedSeqs\":[{}]}}",
-                replace.seq,
-                replace.start,
-                replace.end,
-                numbers(&mut replace.shadowed.iter().copied())
-            )
-        })
-        .collect();
-    format!(
-        "{{\"nodes\":[{}],\"replaceGeneration\":{},\"replacements\":[{}]}}",
-        numbers(&mut surface.iter()),
-        surface.generation(),
-        replaces.join(",")
-    )
-    .into_bytes()
+    let (list, surface) = replacements(log, count);
+    let mut out = b"{\"nodes\":[".to_vec();
+    numbers(surface.iter(), &mut out);
+    out.extend_from_slice(b"],\"replaceGeneration\":");
+    number::print_int(surface.generation(), &mut out);
+    out.extend_from_slice(b",\"replacements\":[");
+    for (place, replace) in list.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        for (name, seq) in
+            [(&b"{\"seq\":"[..], replace.seq), (b",\"start\":", replace.start), (b",\"end\":", replace.end)]
+        {
+            out.extend_from_slice(name);
+            number::print_int(seq, &mut out);
+        }
+        out.extend_from_slice(b",\"shadowedSeqs\":[");
+        numbers(replace.shadowed.iter().copied(), &mut out);
+        out.extend_from_slice(b"]}");
+    }
+    out.extend_from_slice(b"]}");
+    out
+}
+
+fn numbers(seqs: impl Iterator<Item = Seq>, out: &mut Vec<u8>) {
+    for (place, seq) in seqs.enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        number::print_int(seq, out);
+    }
 }
 
 /// The inbox behind a log's first `count` events; the first `inherited` ones do not fill it (INBOX-3).

@@ -155,8 +155,8 @@ impl Request {
 pub fn rebuild(log: &Log, count: u64) -> Option<Request> {
     let header = RequestHeader::fold(log, count)?;
     let log = log.prefix(count);
-    let admission = log.refold(count, |_, _, _| {});
-    Some(Request::new(&header, History::new(&log, &admission)))
+    let surface = log.refold(count, |_, _, _, _| {});
+    Some(Request::new(&header, History::new(&log, &surface)))
 }
 
 /// A request of a log: which step and attempt it is of, and where its boundary is.
@@ -425,7 +425,7 @@ pub fn gate(state: &Gate<'_>, session: &str, request: &Request) -> Result<(), De
         return Err(Desync::NoStep);
     }
     let Some(header) = state.header else { return Err(Desync::NoHeader) };
-    let history = History::new(state.log, state.admission);
+    let history = History::new(state.log, state.admission.surface());
     let rebuilt = Request::new(header, history);
     for (place, (name, part)) in rebuilt.members.iter().enumerate() {
         let member = || shown(name);

@@ -7,9 +7,9 @@ use crate::check::Loaded;
 use crate::codec::header;
 use crate::codec::rows::Packer;
 use crate::dialect::{Dialect, Reading, Role};
-use crate::event::{Event, Seq, UNLISTED};
+use crate::event::{Event, Seq, TypeId, UNLISTED};
 use crate::finding::Violation;
-use crate::json::{Scanner, Syntax, print, text};
+use crate::json::{Scan, Scanner, Syntax, number, print, text};
 use crate::limits::Limits;
 use crate::log::Log;
 use crate::projection::{self, History, Transcript};
@@ -132,6 +132,10 @@ pub struct Session {
     failures: Vec<ObserverFailure>,
     appending: bool,
     scanner: Scanner,
+    /// The type of the last event.
+    last: TypeId,
+    /// The line that is being made; kept for its space.
+    line: Vec<u8>,
 }
 
 impl fmt::Debug for Session {
@@ -202,6 +206,8 @@ impl Session {
             failures: vec![],
             appending: false,
             scanner: Scanner::new(Limits::default().depth),
+            last: UNLISTED,
+            line: vec![],
         }
     }
 
@@ -216,7 +222,7 @@ impl Session {
     ) -> Result<Session, SeedError> {
         let mut session = Session::create(dialect, id, header, now);
         for (index, line) in events.into_iter().enumerate() {
-            let seeded = session.push(line.to_vec());
+            let seeded = session.push(line);
             seeded.map_err(|error| SeedError { index: index as u64, error })?;
         }
         session.mark(false, now);
@@ -275,9 +281,14 @@ impl Session {
         self.admission.surface()
     }
 
+    /// The state that the next event is checked against.
+    pub fn admission(&self) -> &Admission {
+        &self.admission
+    }
+
     /// The model history as it stands (PROJ-2).
     pub fn history(&self) -> History {
-        History::new(&self.log, &self.admission)
+        History::new(&self.log, self.admission.surface())
     }
 
     /// The transcript as it stands (PROJ-5).
@@ -334,51 +345,31 @@ impl Session {
 
     /// Appends an event (LIVE-1, LIVE-2): it is admitted, committed and shown to the observers, or nothing changes.
     pub fn append(&mut self, draft: Draft<'_>, time: Millis) -> Result<Seq, AppendError> {
-        let seq = self.admission.next();
-        let mut line = Vec::with_capacity(draft.data.len() + 96);
-        line.extend_from_slice(b"{\"type\":");
-        text::quote(draft.kind, &mut line);
-        line.extend_from_slice(format!(",\"seq\":{seq},\"time\":{time}").as_bytes());
         let parts =
             [("data", Some(draft.data)), ("sourceEventSeqs", draft.sources), ("surfaceOp", draft.surface_op)];
-        let mut spans = [None; 3];
-        for ((name, part), span) in parts.into_iter().zip(&mut spans) {
-            if let Some(part) = part {
-                line.extend_from_slice(format!(",\"{name}\":").as_bytes());
-                *span = Some((name, line.len()));
-                line.extend_from_slice(part);
-            }
-        }
-        line.push(b'}');
-        self.whole(&line, spans.into_iter().flatten(), parts)?;
-        self.push(line)
+        let mut line = std::mem::take(&mut self.line);
+        let places = print_envelope(&mut line, draft.kind, self.admission.next(), time, parts);
+        let mut scanner = std::mem::replace(&mut self.scanner, Scanner::new(1));
+        let outcome = self.admit_parts(&mut scanner, &line, places, parts);
+        self.scanner = scanner;
+        self.line = line;
+        let seq = outcome?;
+        self.notify(seq);
+        Ok(seq)
     }
 
-    /// Each part must be one JSON text by itself: otherwise it could close the envelope and open another.
-    fn whole(
+    fn admit_parts(
         &mut self,
+        scanner: &mut Scanner,
         line: &[u8],
-        spans: impl Iterator<Item = (&'static str, usize)>,
+        places: [usize; 3],
         parts: [(&'static str, Option<&[u8]>); 3],
-    ) -> Result<(), AppendError> {
-        if let Ok(text) = simdutf8::basic::from_utf8(line)
-            && let Ok(scan) = self.scanner.scan(text.as_bytes())
+    ) -> Result<Seq, AppendError> {
+        if simdutf8::basic::from_utf8(line).is_ok()
+            && let Ok(scan) = scanner.scan(line)
+            && is_whole(&scan, places, parts)
         {
-            let root = scan.root();
-            let fits = |(name, at): (&str, usize)| {
-                let part =
-                    parts.iter().find(|(known, _)| *known == name).and_then(|(_, part)| *part).unwrap_or(b"");
-                let space = part.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-                root.members().any(|(key, value)| {
-                    key.is(name)
-                        && value.at() == at + space
-                        && line[value.end()..at + part.len()].trim_ascii().is_empty()
-                })
-            };
-            let mut count = 0;
-            if spans.inspect(|_| count += 1).all(fits) && root.members().count() == 3 + count {
-                return Ok(());
-            }
+            return self.commit(&scan);
         }
         for (name, part) in parts {
             if let Some(part) = part {
@@ -386,51 +377,50 @@ impl Session {
                 if let Err(error) = simdutf8::compat::from_utf8(part) {
                     return Err(syntax(Syntax { at: error.valid_up_to(), expected: "UTF-8" }));
                 }
-                self.scanner.scan(part).map_err(syntax)?;
+                scanner.scan(part).map_err(syntax)?;
             }
         }
-        Ok(())
+        // Each part is JSON by itself, and so the whole is.
+        self.commit(&scanner.scan(line).map_err(not_json)?)
     }
 
     /// Admits and commits an event line.
-    fn push(&mut self, line: Vec<u8>) -> Result<Seq, AppendError> {
-        if self.appending {
-            return Err(AppendError::Reentrant);
-        }
-        if let Err(error) = simdutf8::compat::from_utf8(&line) {
+    fn push(&mut self, line: &[u8]) -> Result<Seq, AppendError> {
+        if let Err(error) = simdutf8::compat::from_utf8(line) {
             let syntax = Syntax { at: error.valid_up_to(), expected: "UTF-8" };
             return Err(AppendError::Syntax { part: "event", syntax });
         }
         let mut scanner = std::mem::replace(&mut self.scanner, Scanner::new(1));
-        let outcome = self.commit(&mut scanner, line);
+        let outcome = scanner.scan(line).map_err(not_json).and_then(|scan| self.commit(&scan));
         self.scanner = scanner;
         let seq = outcome?;
         self.notify(seq);
         Ok(seq)
     }
 
-    fn commit(&mut self, scanner: &mut Scanner, line: Vec<u8>) -> Result<Seq, AppendError> {
-        let not_json = |syntax| AppendError::Syntax { part: "event", syntax };
-        let scan = scanner.scan(&line).map_err(not_json)?;
-        let canonical;
-        let mut again;
-        let scan = if scan.is_canonical() || scan.fault.is_some() || !scan.root().is_object() {
-            scan
-        } else {
-            let mut out = Vec::with_capacity(line.len());
-            print::canonical(scan.root(), &mut out);
-            canonical = out;
-            again = Scanner::new(Limits::default().depth);
-            again.scan(&canonical).map_err(not_json)?
-        };
+    fn commit(&mut self, scan: &Scan<'_>) -> Result<Seq, AppendError> {
+        if self.appending {
+            return Err(AppendError::Reentrant);
+        }
         let root = scan.root();
         if !root.is_object() {
             let syntax = Syntax { at: root.at(), expected: "an object" };
             return Err(AppendError::Syntax { part: "event", syntax });
         }
-        let event = Event::read(root, self.log.types(), UNLISTED);
-        let admitted = self.admission.admit(&scan, &event).map_err(AppendError::Violation)?;
-        self.log.push(scan.text().into(), event.type_id, &admitted);
+        if scan.is_canonical() || scan.fault.is_some() {
+            return self.commit_canonical(scan);
+        }
+        let mut canonical = Vec::with_capacity(scan.text().len());
+        print::canonical(root, &mut canonical);
+        let mut again = Scanner::new(Limits::default().depth);
+        self.commit_canonical(&again.scan(&canonical).map_err(not_json)?)
+    }
+
+    fn commit_canonical(&mut self, scan: &Scan<'_>) -> Result<Seq, AppendError> {
+        let event = Event::read(scan.root(), self.log.types(), self.last);
+        let admitted = self.admission.admit(scan, &event).map_err(AppendError::Violation)?;
+        self.last = event.type_id;
+        self.log.push(scan.text().into(), event.type_id, &admitted, &self.admission);
         self.recovery.fold(&Folded {
             event: &event,
             admitted,
@@ -492,9 +482,8 @@ impl Session {
             return Err(ForkError::OpenTurn);
         }
         let log = self.log.prefix(count).with_header(self.child_header(child, count, now));
-        let mut admission = Admission::new(Arc::clone(self.log.dialect()), Reading::Strict);
-        let folded = log.refold(count, |_, _, _| {});
-        admission.adopt(folded);
+        let surface = log.refold(count, |_, _, _, _| {});
+        let admission = self.admission.before(surface, count);
         let mut fork =
             Session::with(child.to_owned(), log, admission, Recovery::at(self.log.dialect(), count));
         fork.inherited = count;
@@ -541,7 +530,7 @@ impl Session {
     pub fn repair(&mut self) -> Result<std::ops::Range<Seq>, RepairError> {
         let first = self.log.len();
         for line in self.recovery.close().map_err(RepairError::Unrepairable)? {
-            self.push(line).map_err(RepairError::Append)?;
+            self.push(&line).map_err(RepairError::Append)?;
         }
         Ok(first..self.log.len())
     }
@@ -550,6 +539,57 @@ impl Session {
     pub fn dump(&self, packed: bool) -> Vec<u8> {
         dump(&self.log, packed)
     }
+}
+
+/// Prints an event line over what `line` held, in the order of the envelope; says where its parts begin.
+fn print_envelope(
+    line: &mut Vec<u8>,
+    kind: &str,
+    seq: Seq,
+    time: Millis,
+    parts: [(&'static str, Option<&[u8]>); 3],
+) -> [usize; 3] {
+    line.clear();
+    line.extend_from_slice(b"{\"type\":");
+    text::quote(kind, line);
+    line.extend_from_slice(b",\"seq\":");
+    number::print_int(seq, line);
+    line.extend_from_slice(b",\"time\":");
+    if time < 0 {
+        line.push(b'-');
+    }
+    number::print_int(time.unsigned_abs(), line);
+    let mut places = [0; 3];
+    for ((name, part), place) in parts.into_iter().zip(&mut places) {
+        if let Some(part) = part {
+            line.extend_from_slice(b",\"");
+            line.extend_from_slice(name.as_bytes());
+            line.extend_from_slice(b"\":");
+            *place = line.len();
+            line.extend_from_slice(part);
+        }
+    }
+    line.push(b'}');
+    places
+}
+
+/// Whether each part is one JSON text by itself: otherwise it could close the envelope and open another.
+fn is_whole(scan: &Scan<'_>, places: [usize; 3], parts: [(&'static str, Option<&[u8]>); 3]) -> bool {
+    let mut members = scan.root().members().skip(3);
+    for ((_, part), place) in parts.into_iter().zip(places) {
+        let Some(part) = part else { continue };
+        let Some((_, value)) = members.next() else { return false };
+        let space = part.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let rest = scan.text().get(value.end()..place + part.len());
+        if value.at() != place + space || !rest.is_some_and(|rest| rest.trim_ascii().is_empty()) {
+            return false;
+        }
+    }
+    members.next().is_none()
+}
+
+fn not_json(syntax: Syntax) -> AppendError {
+    AppendError::Syntax { part: "event", syntax }
 }
 
 /// Why a session could not be repaired.

@@ -66,6 +66,22 @@ pub(super) fn digits(text: &[u8]) -> usize {
     count + text[count..].iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
+/// Prints a number that is not negative.
+pub fn print_int(value: u64, out: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = value;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
 /// Classifies a token that follows the JSON grammar for numbers.
 pub fn classify(token: &[u8]) -> Class {
     let negative = token.first() == Some(&b'-');
@@ -226,13 +242,15 @@ mod tests {
         for round in 0..20_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let length = (state >> 59) as usize % 20;
-            let mut token: Vec<u8> = (0..length).map(|at| b'0' + (state >> (at * 3 + 2)) as u8 % 10).collect();
+            let mut token: Vec<u8> =
+                (0..length).map(|at| b'0' + (state >> (at * 3 + 2)) as u8 % 10).collect();
             if round % 3 == 0 && length > 0 {
                 token[(state >> 33) as usize % length] = (state >> 40) as u8;
             }
             let plain = token.iter().take_while(|byte| byte.is_ascii_digit()).count();
             assert_eq!(digits(&token), plain, "{token:?}");
-            let text = std::str::from_utf8(&token).ok().filter(|_| plain == length && (1..=15).contains(&length));
+            let text =
+                std::str::from_utf8(&token).ok().filter(|_| plain == length && (1..=15).contains(&length));
             assert_eq!(short(&token), text.and_then(|text| text.parse().ok()), "{token:?}");
         }
         for byte in 0..=255u8 {
@@ -240,6 +258,15 @@ mod tests {
             let want = if byte.is_ascii_digit() { 9 } else { 1 };
             assert_eq!(digits(&text), want, "{byte:#x}");
             assert_eq!(short(&text).is_some(), byte.is_ascii_digit(), "{byte:#x}");
+        }
+    }
+
+    #[test]
+    fn integers_print_as_they_do_elsewhere() {
+        for value in [0, 1, 9, 10, 99, 100, 1_787_000_000_000, u64::MAX] {
+            let mut out = vec![];
+            print_int(value, &mut out);
+            assert_eq!(out, value.to_string().into_bytes());
         }
     }
 

@@ -127,7 +127,8 @@ impl<'a> Scan<'a> {
 
     /// The scalar token at an offset, shortened for messages to people.
     pub fn token(&self, at: usize) -> String {
-        let end = match (self.text.get(at), self.tokens.binary_search_by_key(&(at as u32), |token| token.at)) {
+        let end = match (self.text.get(at), self.tokens.binary_search_by_key(&(at as u32), |token| token.at))
+        {
             (Some(b'{' | b'['), _) => at + 1,
             (_, Ok(place)) => self.tokens[place].to as usize,
             // It lies deeper than tokens go.
@@ -153,7 +154,16 @@ impl Scanner {
     pub fn new(depth: u64) -> Self {
         let depth = usize::try_from(depth).unwrap_or(usize::MAX).max(1);
         let indexed = depth.max(INDEXED);
-        Scanner { depth, indexed, tokens: vec![], frames: vec![], keys: vec![], deep: vec![], deep_count: 0, templates: Templates::default() }
+        Scanner {
+            depth,
+            indexed,
+            tokens: vec![],
+            frames: vec![],
+            keys: vec![],
+            deep: vec![],
+            deep_count: 0,
+            templates: Templates::default(),
+        }
     }
 
     /// A scanner whose lines may be looked into to the depth `indexed` although they nest deeper than `depth`.
@@ -451,7 +461,15 @@ pub(super) struct Pass<'a> {
 impl<'a> Pass<'a> {
     #[inline]
     pub(super) fn new(text: &'a [u8]) -> Self {
-        Pass { text, at: 0, fault: None, faults: [None; 5], spelling: None, unindexed: None, irregular: false }
+        Pass {
+            text,
+            at: 0,
+            fault: None,
+            faults: [None; 5],
+            spelling: None,
+            unindexed: None,
+            irregular: false,
+        }
     }
 
     /// Whether nothing so far was lossy or spelled otherwise than canonically.
@@ -594,7 +612,7 @@ impl<'a> Pass<'a> {
 
 /// How many bytes from the start need no attention: no quote, no backslash, no control character.
 #[inline]
-fn plain(text: &[u8]) -> usize {
+pub(super) fn plain(text: &[u8]) -> usize {
     let mut at = 0;
     while let Some((word, _)) = text.get(at..).and_then(|rest| rest.split_first_chunk::<8>()) {
         let special = marks(*word);

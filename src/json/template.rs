@@ -255,8 +255,10 @@ mod tests {
         }
         for line in LINES {
             for place in 0..=line.len() {
-                for with in ["", "0", "9", "-", "\"", "\\", "{", "}", "[", "]", ",", ":", " ", "e", ".", "\\u0041", "x"]
-                {
+                for with in [
+                    "", "0", "9", "-", "\"", "\\", "{", "}", "[", "]", ",", ":", " ", "e", ".", "\\u0041",
+                    "x",
+                ] {
                     for skip in [0, 1, 2] {
                         let (Some(before), Some(behind)) =
                             (line.get(..place), line.get((place + skip).min(line.len())..))

@@ -1,5 +1,6 @@
 //! String tokens: what is between the quotes, without decoding it unless that is needed.
 
+use super::scan::plain;
 use memchr::memchr;
 use std::borrow::Cow;
 
@@ -198,16 +199,14 @@ fn push_char(char: char, out: &mut Vec<u8>) {
 /// Writes `text` as a canonical JSON string token, quotes included.
 pub fn quote(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
-    let mut from = 0;
-    let bytes = text.as_bytes();
-    for (at, &byte) in bytes.iter().enumerate() {
-        if byte < 0x20 || byte == b'"' || byte == b'\\' {
-            out.extend_from_slice(&bytes[from..at]);
-            print_unit(u16::from(byte), out);
-            from = at + 1;
-        }
+    let mut rest = text.as_bytes();
+    loop {
+        let (plain, special) = rest.split_at(plain(rest));
+        out.extend_from_slice(plain);
+        let Some((byte, behind)) = special.split_first() else { break };
+        print_unit(u16::from(*byte), out);
+        rest = behind;
     }
-    out.extend_from_slice(&bytes[from..]);
     out.push(b'"');
 }
 

@@ -82,6 +82,11 @@ impl Surface {
         self.length == 0
     }
 
+    /// Number of nodes that were ever on it.
+    pub fn ever(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// Number of nodes that project to a message.
     pub fn messages(&self) -> usize {
         self.messages as usize

@@ -167,7 +167,7 @@ impl View {
         let count = log.len();
         let mut out = vec![];
         match form {
-            Form::Messages => History::new(log, &log.refold(count, |_, _, _| {})).print(&mut out),
+            Form::Messages => History::new(log, &log.refold(count, |_, _, _, _| {})).print(&mut out),
             Form::Transcript => out = Transcript::new(log).to_bytes(),
             Form::Surface => out = projection::print_surface(log, count),
             Form::Request => {

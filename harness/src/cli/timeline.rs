@@ -50,11 +50,10 @@ impl Surface {
     fn new(log: &Log) -> Self {
         let mut surface = Surface { steps: vec![], shadowed: BTreeMap::new() };
         let mut now = Messages::default();
-        log.refold(log.len(), |admission, seq, change| {
+        log.refold(log.len(), |folded, seq, change, shadowed| {
             let size = |seq: u64| log.message(seq).map(|message| message.len() as u64);
             if let Change::Replace(_) = change {
-                let gone: Vec<u64> =
-                    admission.shadowed().iter().map(|ordinal| admission.surface().seq(*ordinal)).collect();
+                let gone: Vec<u64> = shadowed.iter().map(|ordinal| folded.seq(*ordinal)).collect();
                 for size in gone.iter().filter_map(|seq| size(*seq)) {
                     now = Messages { count: now.count - 1, bytes: now.bytes - size };
                 }
@@ -206,7 +205,7 @@ impl Story<'_> {
 
     fn around(&self, header: &RequestHeader) -> u64 {
         let empty = self.log.prefix(0);
-        let history = History::new(&empty, &empty.refold(0, |_, _, _| {}));
+        let history = History::new(&empty, &empty.refold(0, |_, _, _, _| {}));
         Request::new(header, history).to_bytes().len() as u64
     }
 

@@ -248,7 +248,7 @@ impl Live {
         let bytes = match view {
             View::Events => events(&prefix),
             View::Surface => projection::print_surface(log, count),
-            View::Messages => History::new(&prefix, &log.refold(count, |_, _, _| {})).to_bytes(),
+            View::Messages => History::new(&prefix, &log.refold(count, |_, _, _, _| {})).to_bytes(),
             View::Transcript => projection::Transcript::new(&prefix).to_bytes(),
             View::Header => RequestHeader::fold(log, count).map_or_else(null, |header| header.to_bytes()),
             View::Request => {
@@ -274,7 +274,7 @@ impl Live {
             Mutation::Events => {
                 // A list that was handed out grows on its own; the session must not see it.
                 let log = self.session.log().clone();
-                let admission = log.refold(log.len(), |_, _, _| {});
+                let admission = self.session.admission().clone();
                 let recovery = Recovery::new(log.dialect());
                 let report = Report {
                     dialect: log.dialect().name.clone(),

@@ -46,13 +46,12 @@ impl<'l> Story<'l> {
     /// Of a log.
     pub fn new(log: &'l Log) -> Self {
         let (mut steps, mut digests) = (vec![], vec![]);
-        log.refold(log.len(), |admission, seq, change| {
-            let surface = admission.surface();
+        log.refold(log.len(), |surface, seq, change, shadowed| {
             let (anchor, shadowed, replaces) = match change {
                 Change::None => return,
                 Change::Append(node) => (surface.anchor(node), vec![], false),
                 Change::Replace(node) => {
-                    let shadowed = admission.shadowed().iter().map(|node| surface.anchor(*node)).collect();
+                    let shadowed = shadowed.iter().map(|node| surface.anchor(*node)).collect();
                     (surface.anchor(node), shadowed, true)
                 }
             };
