@@ -22,8 +22,12 @@ pub struct RequestHeader {
 impl RequestHeader {
     /// The header of a log's first `count` events, if one was logged.
     pub fn fold(log: &Log, count: u64) -> Option<RequestHeader> {
-        let seq = (0..count.min(log.len())).rev().find(|seq| log.role(*seq) == Role::RequestHeader)?;
-        RequestHeader::read(log, seq)
+        RequestHeader::read(log, RequestHeader::place(log, count)?)
+    }
+
+    /// Where the header of a log's first `count` events was logged.
+    pub fn place(log: &Log, count: u64) -> Option<Seq> {
+        (0..count.min(log.len())).rev().find(|seq| log.role(*seq) == Role::RequestHeader)
     }
 
     /// The header that one event carries.

@@ -19,7 +19,7 @@ use crate::request::{self, Desync, Gate, Request, RequestHeader};
 use crate::surface::Surface;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The number that `createdAt`, `time` and their like hold: milliseconds since 1970, a safe integer.
 pub type Millis = i64;
@@ -126,7 +126,9 @@ pub struct Session {
     log: Log,
     admission: Admission,
     recovery: Recovery,
-    header: Option<RequestHeader>,
+    /// Where the request header in force was logged, and what it says once somebody asks.
+    header_at: Option<Seq>,
+    header: OnceLock<Option<RequestHeader>>,
     inherited: u64,
     observers: Vec<Box<dyn Observer + Send>>,
     failures: Vec<ObserverFailure>,
@@ -194,13 +196,14 @@ impl Session {
     fn with(id: String, log: Log, admission: Admission, recovery: Recovery) -> Session {
         // The order is kept from now on, so that a held history costs the same at every length.
         admission.surface().order();
-        let header = RequestHeader::fold(&log, log.len());
+        let header_at = RequestHeader::place(&log, log.len());
         Session {
             id,
             log,
             admission,
             recovery,
-            header,
+            header_at,
+            header: OnceLock::new(),
             inherited: 0,
             observers: vec![],
             failures: vec![],
@@ -298,12 +301,13 @@ impl Session {
 
     /// The request header in force (REQ-2).
     pub fn header(&self) -> Option<&RequestHeader> {
-        self.header.as_ref()
+        let read = || self.header_at.and_then(|seq| RequestHeader::read(&self.log, seq));
+        self.header.get_or_init(read).as_ref()
     }
 
     /// The request of the log as it stands (REQ-3); nothing without a header.
     pub fn request(&self) -> Option<Request> {
-        self.header.as_ref().map(|header| Request::new(header, self.history()))
+        self.header().map(|header| Request::new(header, self.history()))
     }
 
     /// The request of one step and attempt; nothing when there is no such step, or no header then.
@@ -326,7 +330,7 @@ impl Session {
             in_step: self.recovery.in_step(),
             log: &self.log,
             admission: &self.admission,
-            header: self.header.as_ref(),
+            header: self.header(),
         };
         request::gate(&state, session, request)
     }
@@ -428,7 +432,8 @@ impl Session {
             line: admitted.seq + 1,
         });
         if event.role == Role::RequestHeader {
-            self.header = RequestHeader::read(&self.log, admitted.seq);
+            self.header_at = Some(admitted.seq);
+            self.header = OnceLock::new();
         }
         Ok(admitted.seq)
     }

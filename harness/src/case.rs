@@ -22,7 +22,7 @@ pub use op::{
 pub use payload::{Payload, Piece, Template};
 pub use refs::Ref;
 pub use resolve::resolve;
-pub(crate) use resolve::{dumped, elements, seq_of};
+pub(crate) use resolve::{dumped, elements, seq_of, with_value};
 pub use spot::CaseError;
 pub use tamper::tamper;
 

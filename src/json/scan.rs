@@ -180,6 +180,10 @@ impl Scanner {
         self.frames.clear();
         self.keys.clear();
         self.deep_count = 0;
+        if self.tokens.capacity() == 0 {
+            // One step instead of many, for scanners that read a line or two.
+            self.tokens.reserve(16 + text.len().min(1 << 14) / 8);
+        }
         let mut pass = Pass::new(text);
         if !self.templates.fit(&mut pass, &mut self.tokens) {
             self.run(&mut pass)?;

@@ -7,8 +7,10 @@ use super::tamper;
 use crate::systems::Step;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use foldproof::json::{Scanner, Value};
+use foldproof::json::{Scanner, Value, number};
+use memchr::memchr2;
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 /// The operation with every reference replaced by what it stands for. `steps` are the outcomes so far.
 ///
@@ -110,13 +112,27 @@ fn spell(reference: &Ref) -> Payload {
     }
 }
 
-fn with_value<T>(text: &str, read: impl FnOnce(Value<'_>) -> T) -> Option<T> {
-    let mut scanner = Scanner::new(u64::MAX);
-    scanner.scan(text.as_bytes()).ok().map(|scan| read(scan.root()))
+thread_local! {
+    /// Answers are read all the time, and a fresh scanner costs more than most of them.
+    static SCANNER: RefCell<Scanner> = RefCell::new(Scanner::new(u64::MAX));
+}
+
+/// Reads a text as JSON; nothing when it is none.
+pub(crate) fn with_value<T>(text: &str, read: impl FnOnce(Value<'_>) -> T) -> Option<T> {
+    SCANNER.with(|scanner| match scanner.try_borrow_mut() {
+        Ok(mut scanner) => scanner.scan(text.as_bytes()).ok().map(|scan| read(scan.root())),
+        // Somebody reads one answer while reading another.
+        Err(_) => Scanner::new(u64::MAX).scan(text.as_bytes()).ok().map(|scan| read(scan.root())),
+    })
 }
 
 /// The seq in the answer of an append.
 pub(crate) fn seq_of(answer: &str) -> Option<u64> {
+    // Nearly every answer to an append is this and nothing else.
+    let digits = answer.strip_prefix("{\"seq\":").and_then(|rest| rest.strip_suffix('}'));
+    if let Some(seq) = digits.and_then(|digits| number::short(digits.as_bytes())) {
+        return Some(seq);
+    }
     with_value(answer, |root| root.get("seq").and_then(Value::as_uint)).flatten()
 }
 
@@ -128,6 +144,11 @@ pub(crate) fn elements(answer: &str) -> Vec<Payload> {
 
 /// The bytes of a dump: a string, or `{"b64":…}`.
 pub(crate) fn dumped(answer: &str) -> Payload {
+    // The answer is canonical, so what stands between the quotes of a string is its inside.
+    let inside = answer.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    if let Some(bytes) = inside.and_then(|inside| short(inside.as_bytes())) {
+        return Payload(bytes);
+    }
     let bytes = with_value(answer, |root| {
         if let Some(encoded) = root.get("b64").and_then(Value::as_str) {
             let text = encoded.raw();
@@ -147,7 +168,10 @@ pub(crate) fn dumped(answer: &str) -> Payload {
 fn short(raw: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(raw.len());
     let mut rest = raw;
-    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+    while let Some(at) = memchr2(b'\\', b'"', rest) {
+        if rest[at] == b'"' {
+            return None;
+        }
         out.extend_from_slice(&rest[..at]);
         out.push(match rest.get(at + 1)? {
             b'n' => b'\n',

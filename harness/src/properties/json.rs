@@ -1,12 +1,8 @@
 //! Small questions about answers, which are canonical JSON texts.
 
-use foldproof::json::{Scanner, Value};
+use foldproof::json::Value;
 
-/// Reads a text as JSON; nothing when it is none.
-pub(crate) fn with<T>(text: &str, read: impl FnOnce(Value<'_>) -> T) -> Option<T> {
-    let mut scanner = Scanner::new(u64::MAX);
-    scanner.scan(text.as_bytes()).ok().map(|scan| read(scan.root()))
-}
+pub(crate) use crate::case::with_value as with;
 
 /// The elements of an array, as texts.
 pub(crate) fn elements(text: &str) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use crate::case::{Append, Behaviour, Call, Case, Encoding, Inherited, LogSource, Op, Piece, Ref, SurfaceOp};
 use crate::systems::{Outcome, Trace};
+use memchr::memmem;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All labels, in the order in which they are reported.
@@ -184,7 +185,7 @@ impl Tally {
             "assistant/message" => {
                 self.add("empty-message", says("\"content\":[]"));
                 self.add("interrupted", says("\"interrupted\":true"));
-                let calls = text.windows(CALL.len()).filter(|part| *part == CALL).count();
+                let calls = memmem::find_iter(&text, CALL).count();
                 self.add("parallel-calls", calls > 1);
             }
             "turn/end" => self.add("interrupted", says("\"kind\":\"interrupted\"")),
@@ -258,7 +259,7 @@ impl Tally {
 const CALL: &[u8] = b"\"type\":\"tool-call\"";
 
 fn contains(text: &[u8], part: &str) -> bool {
-    text.windows(part.len()).any(|window| window == part.as_bytes())
+    memmem::find(text, part.as_bytes()).is_some()
 }
 
 fn number(reference: &Ref, trace: &Trace) -> u64 {

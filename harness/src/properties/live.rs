@@ -2,8 +2,9 @@
 
 use super::weave::Weave;
 use super::{Applied, Context, Violation, json};
-use crate::case::{Call, View, elements, seq_of};
+use crate::case::{Call, View, seq_of};
 use crate::systems::{Model, Outcome, Step, System, compare};
+use foldproof::json::Value;
 use foldproof::rule::{Breaker, Class, Rule};
 use std::collections::BTreeMap;
 
@@ -65,19 +66,25 @@ pub(super) fn seq_contiguous(context: &Context<'_>) -> Result<Applied, Violation
             }
             Call::Repair | Call::View { view: View::Events, at: None, .. } => {
                 let repair = matches!(op.call, Call::Repair);
-                let events = elements(answer);
                 let first = if repair { known } else { Some(0) };
                 let mut expected = first;
-                for event in &events {
-                    let text = String::from_utf8_lossy(event.bytes());
-                    let seq = json::number(&text, &["seq"]);
-                    if expected.is_some() && seq != expected {
-                        return wrong(expected.unwrap_or(0), &text);
+                let read = |root: Value<'_>| {
+                    for event in root.elements() {
+                        let seq = event.get("seq").and_then(Value::as_uint);
+                        if expected.is_some() && seq != expected {
+                            return Err((expected.unwrap_or(0), json::own(event)));
+                        }
+                        expected = seq.map(|seq| seq + 1);
                     }
-                    expected = seq.map(|seq| seq + 1);
-                }
+                    Ok(root.elements().count())
+                };
+                let events = match json::with(answer, read) {
+                    Some(Err((expected, found))) => return wrong(expected, &found),
+                    Some(Ok(events)) => events,
+                    None => 0,
+                };
                 if !repair && known.is_some() && known != expected {
-                    return wrong(known.unwrap_or(0), &format!("{} events", events.len()));
+                    return wrong(known.unwrap_or(0), &format!("{events} events"));
                 }
                 chances += 1;
                 counts.insert(&op.session, expected);
