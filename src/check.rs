@@ -417,6 +417,7 @@ impl<'o> Checker<'o> {
                 }
             }
             Ok(text) => match scanner.scan(&text) {
+                Err(_) if let Some(nul) = nul(&text) => Err(Violation { rule: Rule::Store1, ..nul }),
                 Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, {
                     if text.iter().all(u8::is_ascii_whitespace) {
                         "expected the session header, found a blank line".into()
@@ -775,20 +776,16 @@ impl<'o> Checker<'o> {
         }
     }
 
-    /// The line as text: invalid UTF-8 and NUL bytes are damage (STORE-4, STORE-6).
+    /// The line as text: invalid UTF-8 is damage (STORE-4).
     fn read_text<'b>(&self, bytes: &'b [u8]) -> Result<Cow<'b, [u8]>, Violation> {
-        let text = match simdutf8::basic::from_utf8(bytes) {
-            Ok(_) => Cow::Borrowed(bytes),
+        match simdutf8::basic::from_utf8(bytes) {
+            Ok(_) => Ok(Cow::Borrowed(bytes)),
             Err(_) if self.rules.has(Rule::Store4) => {
                 let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
                 let text = format!("expected UTF-8, found the byte 0x{:02x}", bytes[at]);
-                return Err(Violation::new(Rule::Store4, at, text));
+                Err(Violation::new(Rule::Store4, at, text))
             }
-            Err(_) => Cow::Owned(String::from_utf8_lossy(bytes).into_owned().into_bytes()),
-        };
-        match memchr(0, &text) {
-            Some(at) => Err(Violation::new(Rule::Store6, at, "expected text, found a NUL byte")),
-            None => Ok(text),
+            Err(_) => Ok(Cow::Owned(String::from_utf8_lossy(bytes).into_owned().into_bytes())),
         }
     }
 
@@ -1020,8 +1017,16 @@ fn excerpt(bytes: &[u8], at: usize, most: usize) -> Excerpt {
     Excerpt { text: bytes[from..from + most].into(), from }
 }
 
-/// A line that is no JSON: blank lines and byte-order marks have their own rule.
+/// STORE-6: a NUL byte, wherever it stands. No JSON text holds one, so it is looked for in what is none.
+fn nul(text: &[u8]) -> Option<Violation> {
+    memchr(0, text).map(|at| Violation::new(Rule::Store6, at, "expected text, found a NUL byte"))
+}
+
+/// A line that is no JSON: NUL bytes, blank lines and byte-order marks have their own rule.
 fn not_json(text: &[u8], syntax: Syntax) -> Violation {
+    if let Some(nul) = nul(text) {
+        return nul;
+    }
     if text.starts_with(b"\xef\xbb\xbf") {
         return Violation::new(Rule::Store6, 0, "expected a record, found a byte-order mark in front of it");
     }

@@ -151,9 +151,7 @@ impl Recovery {
 
     /// Folds a packed row.
     pub fn fold_row(&mut self, row: &Row<'_>) {
-        if let Some(last) = row.members().last() {
-            self.time = Some(last.time);
-        }
+        self.time = Some(row.last_time);
         self.next = row.first + row.count;
     }
 

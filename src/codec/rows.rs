@@ -73,6 +73,8 @@ pub struct Row<'a> {
     pub id: Option<Str<'a>>,
     /// `name` of a tool call.
     pub name: Option<Str<'a>>,
+    /// `time` of the last of them.
+    pub last_time: i64,
     time: i64,
     gaps: Value<'a>,
     list: Value<'a>,
@@ -156,7 +158,7 @@ impl<'a> Row<'a> {
         }
         let mut count = 0u64;
         for item in list.elements() {
-            if item.as_str().is_none() {
+            if !item.is_string() {
                 return Err(broken(
                     item,
                     format!("expected {} to hold strings, found {}", tag.list(), describe(item)),
@@ -202,7 +204,8 @@ impl<'a> Row<'a> {
             let text = format!("expected running seqs to be safe integers, found {first} + {}", count - 1);
             return Err(broken(seq0, text));
         }
-        Ok(Row { tag, first, count, turn, step, index, id, name: call, time, gaps, list })
+        let last_time = running;
+        Ok(Row { tag, first, count, turn, step, index, id, name: call, last_time, time, gaps, list })
     }
 
     /// The row's events in order.
@@ -271,7 +274,10 @@ fn exact<'a, const N: usize>(
 }
 
 fn integer(value: i64, out: &mut Vec<u8>) {
-    out.extend_from_slice(value.to_string().as_bytes());
+    if value < 0 {
+        out.push(b'-');
+    }
+    number::print_int(value.unsigned_abs(), out);
 }
 
 /// A chunk event in exactly the shape that unpacking writes, so that packing it loses nothing.

@@ -572,6 +572,14 @@ impl<'a> Pass<'a> {
     #[inline]
     pub(super) fn number(&mut self) -> Result<(), Syntax> {
         let start = self.at;
+        // Almost every number of a log is a short run of digits.
+        let count = number::digits(&self.text[start..]);
+        if (count == 1 || (2..=15).contains(&count) && self.text[start] != b'0')
+            && !matches!(self.text.get(start + count), Some(b'.' | b'e' | b'E'))
+        {
+            self.at += count;
+            return Ok(());
+        }
         if self.peek() == Some(b'-') {
             self.at += 1;
         }

@@ -38,6 +38,11 @@ impl<'a> Str<'a> {
         if self.raw.len() <= text.len() {
             return self.raw == text.as_bytes() && !self.is_escaped();
         }
+        // Most names differ in their first byte already.
+        let first = self.raw[0];
+        if first != b'\\' && text.as_bytes().first() != Some(&first) {
+            return false;
+        }
         self.is_escaped() && *self.canonical() == *text.as_bytes()
     }
 
