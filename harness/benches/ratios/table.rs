@@ -1,0 +1,130 @@
+//! The table of ratios, from the medians that criterion leaves behind.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// What a figure must reach.
+#[derive(Clone, Copy, Debug)]
+pub enum Goal {
+    AtLeast(f64),
+    AtMost(f64),
+    /// Measured, without a goal of its own.
+    Shown,
+}
+
+/// A place where a median lies: a group and a function in it.
+pub type Place = (String, String);
+
+/// How a figure follows from medians.
+#[derive(Clone, Debug)]
+enum Figure {
+    /// The first median over the second.
+    Ratio(Place, Place),
+    /// The median, a count of it that makes one operation, and what to divide nanoseconds by.
+    Time(Place, f64, &'static str),
+    /// Operations a second.
+    Rate(Place, f64),
+}
+
+/// Rows in the order in which they are measured.
+#[derive(Default)]
+pub struct Table(Vec<(String, Figure, Goal)>);
+
+/// The name of a place.
+pub fn place(group: &str, function: impl Into<String>) -> Place {
+    (group.to_owned(), function.into())
+}
+
+impl Table {
+    /// How often `ours` fits into `baseline`: higher is better.
+    pub fn speed(&mut self, title: impl Into<String>, baseline: Place, ours: Place, goal: Goal) {
+        self.0.push((title.into(), Figure::Ratio(baseline, ours), goal));
+    }
+
+    /// How much longer `late` takes than `early`: lower is better.
+    pub fn growth(&mut self, title: impl Into<String>, early: Place, late: Place, goal: Goal) {
+        self.0.push((title.into(), Figure::Ratio(late, early), goal));
+    }
+
+    /// What one of `count` operations takes, in `unit` (`ns`, `us` or `ms`).
+    pub fn time(
+        &mut self,
+        title: impl Into<String>,
+        place: Place,
+        count: f64,
+        unit: &'static str,
+        goal: Goal,
+    ) {
+        self.0.push((title.into(), Figure::Time(place, count, unit), goal));
+    }
+
+    /// How many of `count` operations pass in a second.
+    pub fn rate(&mut self, title: impl Into<String>, place: Place, count: f64, goal: Goal) {
+        self.0.push((title.into(), Figure::Rate(place, count), goal));
+    }
+
+    /// The table; rows whose benchmarks never ran are left out.
+    pub fn print(&self, folder: &Path) -> String {
+        let mut rows = vec![];
+        for (title, figure, goal) in &self.0 {
+            let Some((value, shown)) = figure.value(folder) else { continue };
+            let (wanted, kept) = match *goal {
+                Goal::AtLeast(bound) => (format!(">= {}", short(bound)), value >= bound),
+                Goal::AtMost(bound) => (format!("<= {}", short(bound)), value <= bound),
+                Goal::Shown => (String::new(), true),
+            };
+            rows.push((title, shown, wanted, if kept { "" } else { "missed" }));
+        }
+        if rows.is_empty() {
+            return String::new();
+        }
+        let width = rows.iter().map(|(title, ..)| title.len()).max().unwrap_or(0);
+        let mut out = format!("\n{:width$}  {:>14}  {:>10}\n", "medians of one run", "now", "goal");
+        for (title, shown, wanted, verdict) in rows {
+            let line = format!("{title:width$}  {shown:>14}  {wanted:>10}  {verdict}");
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+        out
+    }
+}
+
+impl Figure {
+    fn value(&self, folder: &Path) -> Option<(f64, String)> {
+        match self {
+            Figure::Ratio(above, below) => {
+                let ratio = median(folder, above)? / median(folder, below)?;
+                Some((ratio, format!("{} x", short(ratio))))
+            }
+            Figure::Time(place, count, unit) => {
+                let scale = match *unit {
+                    "ns" => 1.0,
+                    "us" => 1e3,
+                    _ => 1e6,
+                };
+                let time = median(folder, place)? / count / scale;
+                Some((time, format!("{} {unit}", short(time))))
+            }
+            Figure::Rate(place, count) => {
+                let rate = count / median(folder, place)? * 1e9;
+                Some((rate, format!("{} /s", short(rate))))
+            }
+        }
+    }
+}
+
+/// Three digits, or all in front of the point.
+fn short(value: f64) -> String {
+    match value {
+        value if value >= 100.0 => format!("{value:.0}"),
+        value if value >= 10.0 => format!("{value:.1}"),
+        value => format!("{value:.2}"),
+    }
+}
+
+/// The median that criterion estimated last, in nanoseconds an iteration.
+fn median(folder: &Path, (group, function): &Place) -> Option<f64> {
+    let text = fs::read(folder.join(group).join(function).join("new/estimates.json")).ok()?;
+    let estimates: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    estimates.get("median")?.get("point_estimate")?.as_f64()
+}
