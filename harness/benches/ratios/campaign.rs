@@ -28,6 +28,14 @@ fn plan() -> Plan {
     (8..200).map(of).find(|plan| median(plan) >= 25).unwrap_or_else(|| of(60))
 }
 
+/// Generates and judges the cases.
+fn judge<'p>(plan: &Plan, asked: impl Fn(u64) -> Asked<'p>) {
+    for index in FROM..FROM + CASES {
+        let judged = runner::run(&plan.case(index), &mut Core, asked(index));
+        assert!(judged.violation.is_none(), "case {index}");
+    }
+}
+
 pub fn bench(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
     let plan = plan();
     let every: Vec<String> = TABLE
@@ -42,15 +50,9 @@ pub fn bench(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
     group.bench_function("generate", |b| {
         b.iter(|| (FROM..FROM + CASES).map(|index| black_box(plan.case(index)).ops.len()).sum::<usize>())
     });
-    let judged = |asked: &dyn Fn(u64) -> Asked<'_>| {
-        for index in FROM..FROM + CASES {
-            let judged = runner::run(&plan.case(index), &mut Core, asked(index));
-            assert!(judged.violation.is_none(), "case {index}");
-        }
-    };
-    group.bench_function("every-case", |b| b.iter(|| judged(&|_| Asked::Only(&every))));
-    group.bench_function("replay", |b| b.iter(|| judged(&|_| Asked::Only(&replay))));
-    group.bench_function("campaign", |b| b.iter(|| judged(&|index| Asked::Campaign { index })));
+    group.bench_function("every-case", |b| b.iter(|| judge(&plan, |_| Asked::Only(&every))));
+    group.bench_function("replay", |b| b.iter(|| judge(&plan, |_| Asked::Only(&replay))));
+    group.bench_function("campaign", |b| b.iter(|| judge(&plan, |index| Asked::Campaign { index })));
     group.finish();
     let at = |function: &str| place("campaign", function);
     let cases = CASES as f64;

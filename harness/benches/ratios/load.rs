@@ -85,7 +85,7 @@ pub fn bench(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
                 "load plain as zstd, of IgnoredAny of the text",
                 at("ignored-any"),
                 at("load-zstd"),
-                { Goal::AtLeast(0.35) },
+                Goal::AtLeast(0.35),
             );
         }
         group.finish();

@@ -4,7 +4,7 @@ use foldproof::check::Options;
 use foldproof::dialect::{Reading, dsh_v0};
 use foldproof::json::{Scanner, Value};
 use foldproof::rule::Stage;
-use foldproof::session::{Draft, Millis};
+use foldproof::session::Draft;
 use foldproof::{Session, check};
 use foldproof_harness::generators::shapes::{self, Shape};
 use foldproof_harness::seed::Seed;
@@ -54,7 +54,6 @@ pub fn released() -> Options {
 /// An event as a live session gets it.
 pub struct Given {
     pub kind: String,
-    pub time: Millis,
     pub data: Vec<u8>,
     pub surface_op: Option<Vec<u8>>,
     pub sources: Option<Vec<u8>>,
@@ -81,7 +80,6 @@ pub fn given(text: &[u8]) -> Vec<Given> {
             let bytes = |name: &str| root.get(name).map(|value| value.bytes().to_vec());
             Some(Given {
                 kind: root.get("type").and_then(Value::as_str)?.display(),
-                time: root.get("time").and_then(Value::as_int)?,
                 data: bytes("data")?,
                 surface_op: bytes("surfaceOp"),
                 sources: bytes("sourceEventSeqs"),
