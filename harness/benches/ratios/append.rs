@@ -1,6 +1,6 @@
 //! Appending to a live session, at every length.
 
-use super::cpu::{CpuTime, now};
+use super::cpu::{CpuTime, in_turn, now};
 use super::logs::{given, log, message, say, session, sizes, talk};
 use super::table::{Goal, Table, place};
 use criterion::{Criterion, SamplingMode};
@@ -105,18 +105,16 @@ fn replay(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
     group.sampling_mode(SamplingMode::Flat).sample_size(10);
     group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(500));
     let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
-    group.bench_function("ignored-any", |b| {
-        b.iter(|| lines.iter().filter(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok()).count())
-    });
-    group.bench_function("text", |b| {
-        b.iter(|| {
-            let mut session = session();
-            for given in &all {
-                super::logs::append(&mut session, given.draft());
-            }
-            session.log().len()
-        })
-    });
+    let ignored = || lines.iter().filter(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok()).count();
+    let appended = || {
+        let mut session = session();
+        for given in &all {
+            super::logs::append(&mut session, given.draft());
+        }
+        session.log().len()
+    };
+    let mut ratios = vec![];
+    group.bench_function("text", |b| b.iter_custom(|times| in_turn(times, &mut ratios, ignored, appended)));
     group.bench_function("tree", |b| {
         b.iter(|| {
             let mut session = session();
@@ -143,5 +141,5 @@ fn replay(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
         "ns",
         Goal::AtMost(900.0),
     );
-    table.speed("append as text, of IgnoredAny", at("ignored-any"), at("text"), Goal::Shown);
+    table.paired("append of a plain log's events as text, of IgnoredAny", ratios, Goal::Shown);
 }

@@ -3,6 +3,7 @@
 use criterion::Throughput;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use rustix::time::{ClockId, clock_gettime};
+use std::hint::black_box;
 use std::time::Duration;
 
 /// The measurement.
@@ -12,6 +13,30 @@ pub struct CpuTime;
 pub fn now() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}
+
+/// How long something took.
+pub fn timed<T>(what: impl FnOnce() -> T) -> Duration {
+    let started = now();
+    black_box(what());
+    now().saturating_sub(started)
+}
+
+/// Runs a baseline and ours in turn, and keeps how often ours fits into the baseline each time: what slows the machine
+/// down for a while slows both down. Gives the time of ours, for criterion.
+pub fn in_turn<A, B>(
+    times: u64,
+    ratios: &mut Vec<f64>,
+    mut baseline: impl FnMut() -> A,
+    mut ours: impl FnMut() -> B,
+) -> Duration {
+    let mut total = Duration::ZERO;
+    for _ in 0..times {
+        let (one, two) = (timed(&mut baseline), timed(&mut ours));
+        ratios.push(one.as_secs_f64() / two.as_secs_f64().max(1e-9));
+        total += two;
+    }
+    total
 }
 
 impl Measurement for CpuTime {

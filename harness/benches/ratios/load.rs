@@ -1,6 +1,6 @@
 //! Loading, validating and deriving, beside what it costs `serde_json` to skip over the same lines.
 
-use super::cpu::CpuTime;
+use super::cpu::{CpuTime, in_turn};
 use super::logs::{events, framed, load, log, released};
 use super::table::{Goal, Table, place};
 use criterion::{Criterion, SamplingMode, Throughput};
@@ -38,56 +38,42 @@ pub fn bench(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
             .sample_size(10)
             .throughput(Throughput::Bytes(text.len() as u64));
         group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(900));
-        let options = released();
-        group.bench_function("ignored-any", |b| b.iter(|| ignored(black_box(&text))));
-        group.bench_function("load", |b| b.iter(|| load(black_box(&text), &options)));
+        let (options, strict) = (released(), Options::default());
         let streamed = |options: &Options| {
             let report = check::check(Input::Plain(Box::new(&text[..])), options);
             report.map(|report| assert_eq!(report.verdict(), "accept")).is_ok()
         };
-        group.bench_function("check", |b| b.iter(|| streamed(&options)));
-        let strict = Options::default();
-        group.bench_function("relations", |b| b.iter(|| streamed(&strict)));
-        let at = |function: &str| place(&group_name, function);
-        table.speed(
-            format!("load {name}, of IgnoredAny"),
-            at("ignored-any"),
-            at("load"),
-            Goal::AtLeast(goal),
-        );
-        table.speed(
-            format!("check {name} streamed, of IgnoredAny"),
-            at("ignored-any"),
-            at("check"),
-            Goal::Shown,
-        );
-        table.speed(
-            format!("check {name} with relations, of IgnoredAny"),
-            at("ignored-any"),
-            at("relations"),
-            Goal::Shown,
-        );
-        table.rate(format!("load {name}, events"), at("load"), count as f64, Goal::Shown);
-        if shape == Shape::Plain {
-            let compressed = framed(&text);
-            group.bench_function("load-zstd", |b| {
-                b.iter(|| {
-                    let input = Input::Compressed(Box::new(Cursor::new(&compressed[..])));
-                    let loaded = check::load(input, &options, text.len());
-                    let messages = loaded.map(|loaded| {
-                        assert_eq!(loaded.report.verdict(), "accept");
-                        History::new(&loaded.log, &loaded.admission).iter().map(<[u8]>::len).sum::<usize>()
-                    });
-                    messages.unwrap_or_default()
-                })
+        let compressed = if shape == Shape::Plain { framed(&text) } else { vec![] };
+        let unpacked = || {
+            let input = Input::Compressed(Box::new(Cursor::new(&compressed[..])));
+            let Ok(loaded) = check::load(input, &options, text.len()) else { return 0 };
+            assert_eq!(loaded.report.verdict(), "accept");
+            History::new(&loaded.log, &loaded.admission).iter().map(<[u8]>::len).sum()
+        };
+        let mut against = |function: &str, title: String, goal: Goal, ours: &dyn Fn() -> usize| {
+            let mut ratios = vec![];
+            group.bench_function(function, |b| {
+                b.iter_custom(|times| in_turn(times, &mut ratios, || ignored(black_box(&text)), ours))
             });
-            table.speed(
-                "load plain as zstd, of IgnoredAny of the text",
-                at("ignored-any"),
-                at("load-zstd"),
-                Goal::AtLeast(0.35),
-            );
+            table.paired(title, ratios, goal);
+        };
+        against("load", format!("load {name}, of IgnoredAny"), Goal::AtLeast(goal), &|| {
+            load(&text, &options)
+        });
+        against("check", format!("check {name} in bounded memory, of IgnoredAny"), Goal::Shown, &|| {
+            usize::from(streamed(&options))
+        });
+        against("relations", format!("check {name} with relations, of IgnoredAny"), Goal::Shown, &|| {
+            usize::from(streamed(&strict))
+        });
+        if shape == Shape::Plain {
+            let title = "load plain from zstd, of IgnoredAny of the text".to_owned();
+            against("load-zstd", title, Goal::AtLeast(0.35), &unpacked);
+            group.bench_function("ignored-any", |b| b.iter(|| ignored(black_box(&text))));
+            let count = text.len() as f64 / 1e6;
+            table.rate("IgnoredAny alone, MB", place(&group_name, "ignored-any"), count, Goal::Shown);
         }
+        table.rate(format!("load {name}, events"), place(&group_name, "load"), count as f64, Goal::Shown);
         group.finish();
     }
     scattered(criterion, table);
@@ -95,22 +81,20 @@ pub fn bench(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
 
 /// Scattered replaces cost the same an event, however long the surface is.
 fn scattered(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
-    let mut group = criterion.benchmark_group("load-scatter-small");
+    let mut group = criterion.benchmark_group("load-scatter-growth");
     group.sampling_mode(SamplingMode::Flat).sample_size(10);
-    group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(500));
-    let (large, small) = (events() * 6 / 5, events() * 6 / 50);
-    let (text, _) = log(Shape::Scatter, small);
+    group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(900));
+    let (large, _) = log(Shape::Scatter, events() * 6 / 5);
+    let (small, _) = log(Shape::Scatter, events() * 6 / 50);
     let options = released();
-    let times = large / small.max(1);
-    // As many events as the large log has, so that both medians stand for the same number.
-    group.bench_function("load", |b| {
-        b.iter(|| (0..times).map(|_| load(black_box(&text), &options)).sum::<usize>())
+    let mut ratios = vec![];
+    group.bench_function("small", |b| {
+        b.iter_custom(|times| {
+            // Ten small logs have as many events as the large one.
+            let ten = || (0..10).map(|_| load(black_box(&small), &options)).sum::<usize>();
+            in_turn(times, &mut ratios, || load(black_box(&large), &options), ten)
+        })
     });
     group.finish();
-    table.growth(
-        "load scatter: an event of 100k nodes over one of 10k",
-        place("load-scatter-small", "load"),
-        place("load-scatter", "load"),
-        Goal::AtMost(1.2),
-    );
+    table.paired("load scatter: an event at 100k nodes over one at 10k", ratios, Goal::AtMost(1.2));
 }

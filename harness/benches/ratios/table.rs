@@ -21,6 +21,8 @@ pub type Place = (String, String);
 enum Figure {
     /// The first median over the second.
     Ratio(Place, Place),
+    /// The median of ratios that were measured in turn.
+    Paired(Vec<f64>),
     /// The median, a count of it that makes one operation, and what to divide nanoseconds by.
     Time(Place, f64, &'static str),
     /// Operations a second.
@@ -37,9 +39,9 @@ pub fn place(group: &str, function: impl Into<String>) -> Place {
 }
 
 impl Table {
-    /// How often `ours` fits into `baseline`: higher is better.
-    pub fn speed(&mut self, title: impl Into<String>, baseline: Place, ours: Place, goal: Goal) {
-        self.0.push((title.into(), Figure::Ratio(baseline, ours), goal));
+    /// How often ours fits into the baseline, measured in turn: higher is better.
+    pub fn paired(&mut self, title: impl Into<String>, ratios: Vec<f64>, goal: Goal) {
+        self.0.push((title.into(), Figure::Paired(ratios), goal));
     }
 
     /// How much longer `late` takes than `early`: lower is better.
@@ -94,6 +96,12 @@ impl Figure {
         match self {
             Figure::Ratio(above, below) => {
                 let ratio = median(folder, above)? / median(folder, below)?;
+                Some((ratio, format!("{} x", short(ratio))))
+            }
+            Figure::Paired(ratios) => {
+                let mut ratios = ratios.clone();
+                ratios.sort_by(f64::total_cmp);
+                let ratio = *ratios.get(ratios.len() / 2)?;
                 Some((ratio, format!("{} x", short(ratio))))
             }
             Figure::Time(place, count, unit) => {
