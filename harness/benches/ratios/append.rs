@@ -127,19 +127,7 @@ fn replay(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
     });
     group.finish();
     let at = |function: &str| place("append-log", function);
-    table.time(
-        "append of a plain log's events as text",
-        at("text"),
-        all.len() as f64,
-        "ns",
-        Goal::AtMost(315.0),
-    );
-    table.time(
-        "append of a plain log's events as trees",
-        at("tree"),
-        all.len() as f64,
-        "ns",
-        Goal::AtMost(900.0),
-    );
+    table.time("append of a plain log's events as text", at("text"), all.len() as f64, "ns", Goal::Shown);
+    table.time("append of a plain log's events as trees", at("tree"), all.len() as f64, "ns", Goal::Shown);
     table.paired("append of a plain log's events as text, of IgnoredAny", ratios, Goal::Shown);
 }
