@@ -3,6 +3,7 @@
 //!
 //! `measure load FILE` loads a log, keeps it, and derives its messages. `measure append FILE` appends the events of a
 //! log one by one to a live session, each given as JSON text; `measure append-tree FILE` gives them as trees.
+//! `measure skip FILE` reads the lines into `IgnoredAny`: under an instruction counter it is the baseline of loading.
 
 use foldproof::check::{Input, Options, load};
 use foldproof::codec::rows::{Row, Tag};
@@ -11,6 +12,7 @@ use foldproof::json::{Scanner, Value};
 use foldproof::rule::Stage;
 use foldproof::session::{Draft, Millis};
 use foldproof::{History, Session};
+use serde::de::IgnoredAny;
 use serde_json::json;
 use std::error::Error;
 use std::fs::{self, File};
@@ -22,10 +24,11 @@ use std::time::Instant;
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let (Some(what), Some(path)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: measure load|append|append-tree FILE".into());
+        return Err("usage: measure load|skip|append|append-tree FILE".into());
     };
     let result = match &what[..] {
         "load" => loading(&path)?,
+        "skip" => skipping(&path)?,
         "append" => appending(&path, false)?,
         "append-tree" => appending(&path, true)?,
         other => return Err(format!("there is no measurement {other:?}").into()),
@@ -71,6 +74,14 @@ fn loading(path: &str) -> Result<serde_json::Value, Box<dyn Error>> {
         "textBytes": loaded.report.bytes,
         "peakKiB": peak(),
     }))
+}
+
+fn skipping(path: &str) -> Result<serde_json::Value, Box<dyn Error>> {
+    let text = fs::read(path)?;
+    let started = Instant::now();
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let read = lines.filter(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok()).count();
+    Ok(json!({ "ms": milliseconds(started), "lines": read, "fileBytes": text.len() }))
 }
 
 /// An event's parts, as a caller has them.

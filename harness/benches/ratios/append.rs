@@ -73,7 +73,9 @@ pub fn bench(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
             Goal::Shown,
         );
     }
-    if let (Some(first), Some(last)) = (sizes().first(), sizes().last()) {
+    if let (Some(first), Some(last)) = (sizes().first(), sizes().last())
+        && first != last
+    {
         table.growth(
             format!("append at {last} nodes over {first}"),
             place("append", format!("text-{first}")),

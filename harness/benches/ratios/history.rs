@@ -103,7 +103,9 @@ pub fn bench(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
         table.time(format!("request and gate, {size}"), at("gate"), 1.0, "us", Goal::Shown);
     }
     group.finish();
-    if let (Some(first), Some(last)) = (sizes().first(), sizes().last()) {
+    if let (Some(first), Some(last)) = (sizes().first(), sizes().last())
+        && first != last
+    {
         for (what, title) in
             [("append", "append and history"), ("replace", "replace and history"), ("gate", "gate")]
         {

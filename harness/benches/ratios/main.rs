@@ -25,12 +25,12 @@ fn main() {
         .output_directory(&folder)
         .without_plots()
         .configure_from_args();
-    let mut table = table::Table::default();
+    let mut table = table::Table::new(folder);
     load::bench(&mut criterion, &mut table);
     append::bench(&mut criterion, &mut table);
     history::bench(&mut criterion, &mut table);
     live::bench(&mut criterion, &mut table);
     campaign::bench(&mut criterion, &mut table);
     criterion.final_summary();
-    print!("{}", table.print(&folder));
+    print!("{}", table.print());
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 /// What a figure must reach.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +31,16 @@ enum Figure {
 }
 
 /// Rows in the order in which they are measured.
-#[derive(Default)]
-pub struct Table(Vec<(String, Figure, Goal)>);
+pub struct Table {
+    rows: Vec<(String, Figure, Goal)>,
+    medians: Medians,
+}
+
+/// Where criterion leaves its medians, and when this run began: what an earlier one left says nothing about this one.
+struct Medians {
+    folder: PathBuf,
+    started: SystemTime,
+}
 
 /// The name of a place.
 pub fn place(group: &str, function: impl Into<String>) -> Place {
@@ -39,14 +48,19 @@ pub fn place(group: &str, function: impl Into<String>) -> Place {
 }
 
 impl Table {
+    /// An empty table over criterion's folder.
+    pub fn new(folder: PathBuf) -> Self {
+        Table { rows: vec![], medians: Medians { folder, started: SystemTime::now() } }
+    }
+
     /// How often ours fits into the baseline, measured in turn: higher is better.
     pub fn paired(&mut self, title: impl Into<String>, ratios: Vec<f64>, goal: Goal) {
-        self.0.push((title.into(), Figure::Paired(ratios), goal));
+        self.rows.push((title.into(), Figure::Paired(ratios), goal));
     }
 
     /// How much longer `late` takes than `early`: lower is better.
     pub fn growth(&mut self, title: impl Into<String>, early: Place, late: Place, goal: Goal) {
-        self.0.push((title.into(), Figure::Ratio(late, early), goal));
+        self.rows.push((title.into(), Figure::Ratio(late, early), goal));
     }
 
     /// What one of `count` operations takes, in `unit` (`ns`, `us` or `ms`).
@@ -58,19 +72,19 @@ impl Table {
         unit: &'static str,
         goal: Goal,
     ) {
-        self.0.push((title.into(), Figure::Time(place, count, unit), goal));
+        self.rows.push((title.into(), Figure::Time(place, count, unit), goal));
     }
 
     /// How many of `count` operations pass in a second.
     pub fn rate(&mut self, title: impl Into<String>, place: Place, count: f64, goal: Goal) {
-        self.0.push((title.into(), Figure::Rate(place, count), goal));
+        self.rows.push((title.into(), Figure::Rate(place, count), goal));
     }
 
     /// The table; rows whose benchmarks never ran are left out.
-    pub fn print(&self, folder: &Path) -> String {
+    pub fn print(&self) -> String {
         let mut rows = vec![];
-        for (title, figure, goal) in &self.0 {
-            let Some((value, shown)) = figure.value(folder) else { continue };
+        for (title, figure, goal) in &self.rows {
+            let Some((value, shown)) = figure.value(&self.medians) else { continue };
             let (wanted, kept) = match *goal {
                 Goal::AtLeast(bound) => (format!(">= {}", short(bound)), value >= bound),
                 Goal::AtMost(bound) => (format!("<= {}", short(bound)), value <= bound),
@@ -92,10 +106,10 @@ impl Table {
 }
 
 impl Figure {
-    fn value(&self, folder: &Path) -> Option<(f64, String)> {
+    fn value(&self, medians: &Medians) -> Option<(f64, String)> {
         match self {
             Figure::Ratio(above, below) => {
-                let ratio = median(folder, above)? / median(folder, below)?;
+                let ratio = medians.of(above)? / medians.of(below)?;
                 Some((ratio, format!("{} x", short(ratio))))
             }
             Figure::Paired(ratios) => {
@@ -110,11 +124,11 @@ impl Figure {
                     "us" => 1e3,
                     _ => 1e6,
                 };
-                let time = median(folder, place)? / count / scale;
+                let time = medians.of(place)? / count / scale;
                 Some((time, format!("{} {unit}", short(time))))
             }
             Figure::Rate(place, count) => {
-                let rate = count / median(folder, place)? * 1e9;
+                let rate = count / medians.of(place)? * 1e9;
                 Some((rate, format!("{} /s", short(rate))))
             }
         }
@@ -130,9 +144,16 @@ fn short(value: f64) -> String {
     }
 }
 
-/// The median that criterion estimated last, in nanoseconds an iteration.
-fn median(folder: &Path, (group, function): &Place) -> Option<f64> {
-    let text = fs::read(folder.join(group).join(function).join("new/estimates.json")).ok()?;
-    let estimates: serde_json::Value = serde_json::from_slice(&text).ok()?;
-    estimates.get("median")?.get("point_estimate")?.as_f64()
+impl Medians {
+    /// The median that criterion estimated in this run, in nanoseconds an iteration.
+    fn of(&self, (group, function): &Place) -> Option<f64> {
+        let path = self.folder.join(group).join(function).join("new/estimates.json");
+        // Clocks of file systems are coarser than others.
+        let written = fs::metadata(&path).ok()?.modified().ok()? + Duration::from_secs(1);
+        if written < self.started {
+            return None;
+        }
+        let estimates: serde_json::Value = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
+        estimates.get("median")?.get("point_estimate")?.as_f64()
+    }
 }
