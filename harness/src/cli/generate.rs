@@ -11,9 +11,10 @@ use crate::generators::swarm::Bounds;
 use crate::model::{self, Dialect, Mode};
 use crate::seed::Seed;
 use crate::systems::{Core, System};
+use crate::tools::sink::frame;
 use serde_json::value::RawValue;
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `gen`.
@@ -32,7 +33,7 @@ pub struct Args {
     /// Write logs that a reader must refuse
     #[arg(long, conflicts_with = "shape")]
     invalid: bool,
-    /// One large log of this shape
+    /// One large log of this shape; a name in .zstd makes it Zstandard frames of 64 lines
     #[arg(long, value_enum, value_name = "SHAPE", requires = "events")]
     shape: Option<ShapeName>,
     /// Events of the large log, about
@@ -47,7 +48,8 @@ const EXAMPLES: &str = "\
 Examples:
   foldproof gen -o logs --cases 500 --seed 2a
   foldproof gen -o broken --cases 500 --seed 2a --invalid
-  foldproof gen --shape prune --events 1000000 --seed 1 -o prune-1m.jsonl";
+  foldproof gen --shape prune --events 1000000 --seed 1 -o prune-1m.jsonl
+  foldproof gen --shape plain --events 100000 --seed 1 -o plain-100k.jsonl.zstd";
 
 /// The shapes of large logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -133,11 +135,66 @@ fn large(args: &Args, shape: Shape, events: u64, seed: Seed, global: &Global) ->
         _ => told(path, &error),
     })?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
-    let events = shapes::write(shape, events, seed, &mut out).map_err(|error| told(path, &error))?;
+    let written = match is_compressed(path) {
+        false => shapes::write(shape, events, seed, &mut out),
+        true => {
+            let mut framed = Framed { out: &mut out, batch: vec![], lines: 0, header: true };
+            let written = shapes::write(shape, events, seed, &mut framed);
+            written.and_then(|events| framed.finish().map(|()| events))
+        }
+    };
+    let events =
+        written.and_then(|events| out.flush().map(|()| events)).map_err(|error| told(path, &error))?;
     if !global.json() {
         say(format_args!("{events} events in {}", path.display()));
     }
     Ok(Exit::Clean)
+}
+
+/// Lines that one frame of a large compressed log holds: what a session commits at once while it runs.
+const FRAME: usize = 64;
+
+fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|suffix| suffix == "zstd" || suffix == "zst")
+}
+
+/// Writes lines as frames: the header line alone, then so many lines each (CODEC-3).
+struct Framed<'w> {
+    out: &'w mut dyn Write,
+    batch: Vec<u8>,
+    lines: usize,
+    /// The header line is to come.
+    header: bool,
+}
+
+impl Framed<'_> {
+    fn finish(&mut self) -> io::Result<()> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        (self.lines, self.header) = (0, false);
+        frame(&self.batch, self.out)?;
+        self.batch.clear();
+        Ok(())
+    }
+}
+
+impl Write for Framed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.batch.extend_from_slice(line);
+            self.lines += usize::from(line.ends_with(b"\n"));
+            if self.lines >= if self.header { 1 } else { FRAME } {
+                self.finish()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // A frame ends between lines only; what is left is written at the end.
+        Ok(())
+    }
 }
 
 /// A valid log: the longest session of the case.

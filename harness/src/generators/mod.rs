@@ -10,6 +10,7 @@ pub mod dice;
 pub mod faults;
 pub mod forks;
 pub mod messages;
+pub mod prose;
 pub mod raw;
 pub mod sessions;
 pub mod shapes;

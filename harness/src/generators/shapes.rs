@@ -4,7 +4,12 @@
 //! message of three blocks over them, a call, a result of one to four kilobytes. Everything follows from the seed, and
 //! every log passes the strict check.
 
+use super::prose::Prose;
 use crate::seed::{Seed, Stream};
+use foldproof::codec::rows::Packer;
+use foldproof::json::Scanner;
+use foldproof::json::text::quote;
+use foldproof::limits::READ_DEPTH;
 use std::io::{self, Write};
 
 /// What a large log is full of.
@@ -24,19 +29,16 @@ pub enum Shape {
     Collapse,
 }
 
-const WORDS: [&str; 32] = [
-    "the", "log", "is", "replayed", "and", "folded", "again", "from", "a", "file", "that", "nobody", "has",
-    "read", "茶館", "里", "人", "很多", "fn", "main()", "let", "x", "=", "42;", "retry", "after", "error",
-    "with", "two", "words", "über", "alles",
-];
-
 struct Writer<'w> {
     out: &'w mut dyn Write,
+    prose: Prose,
     stream: Stream,
     seq: u64,
     time: u64,
     turn: u64,
-    packed: bool,
+    /// What packs runs of chunks, and the scanner that it sees them through.
+    packer: Option<(Packer, Scanner)>,
+    line: Vec<u8>,
     /// Nodes on the surface, oldest first.
     nodes: Vec<u64>,
     /// Results: seq, and data before and behind the content.
@@ -47,11 +49,13 @@ struct Writer<'w> {
 pub fn write(shape: Shape, events: u64, seed: Seed, out: &mut dyn Write) -> io::Result<u64> {
     let mut writer = Writer {
         out,
+        prose: Prose::default(),
         stream: seed.stream(),
         seq: 0,
         time: 1_787_000_000_000,
         turn: 0,
-        packed: shape == Shape::Packed,
+        packer: (shape == Shape::Packed).then(|| (Packer::default(), Scanner::new(READ_DEPTH))),
+        line: vec![],
         nodes: vec![],
         result: None,
     };
@@ -62,8 +66,21 @@ pub fn write(shape: Shape, events: u64, seed: Seed, out: &mut dyn Write) -> io::
         Shape::Collapse => writer.collapse(events)?,
         _ => writer.turns(shape, events)?,
     }
-    writer.out.flush()?;
+    writer.finish()?;
     Ok(writer.seq)
+}
+
+/// A JSON string.
+fn quoted(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len() + 16);
+    quote(text, &mut out);
+    // Quoting keeps what was UTF-8.
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// The first `count` characters.
+fn cut(text: &str, count: usize) -> &str {
+    text.char_indices().nth(count).map_or(text, |(end, _)| &text[..end])
 }
 
 impl Writer<'_> {
@@ -72,36 +89,43 @@ impl Writer<'_> {
         self.seq += 1;
         self.time += 3 + self.stream.below(40);
         let time = self.time;
-        writeln!(self.out, "{{\"type\":\"{kind}\",\"seq\":{seq},\"time\":{time},\"data\":{data}{rest}}}")?;
+        self.line.clear();
+        write!(self.line, "{{\"type\":\"{kind}\",\"seq\":{seq},\"time\":{time},\"data\":{data}{rest}}}")?;
+        let mut text = vec![];
+        if let Some((packer, scanner)) = &mut self.packer
+            && let Ok(scan) = scanner.scan(&self.line)
+        {
+            packer.push(scan.root(), &mut text);
+        } else {
+            self.line.push(b'\n');
+            std::mem::swap(&mut text, &mut self.line);
+        }
+        self.out.write_all(&text)?;
         Ok(seq)
     }
 
-    fn text(&mut self, length: usize) -> String {
-        let mut text = String::with_capacity(length + 8);
-        while text.len() < length {
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            text.push_str(WORDS[self.stream.below(WORDS.len() as u64) as usize]);
+    fn finish(&mut self) -> io::Result<()> {
+        if let Some((packer, _)) = &mut self.packer {
+            let mut text = vec![];
+            packer.finish(&mut text);
+            self.out.write_all(&text)?;
         }
-        text
+        self.out.flush()
     }
 
-    /// Text in pieces of one to seven characters.
-    fn pieces(&mut self, text: &str) -> Vec<String> {
-        let mut rest: Vec<char> = text.chars().collect();
-        let mut pieces = vec![];
-        while !rest.is_empty() {
-            let length = (1 + self.stream.below(7) as usize).min(rest.len());
-            pieces.push(rest.drain(..length).collect());
+    /// An id as providers mint them.
+    fn id(&mut self, prefix: &str, letters: usize) -> String {
+        let mut id = prefix.to_owned();
+        for _ in 0..letters {
+            id.push(char::from(b"0123456789abcdefghijklmnopqrstuvwxyz"[self.stream.below(36) as usize]));
         }
-        pieces
+        id
     }
 
-    fn user(&mut self, length: usize, rest: &str, source: &str) -> io::Result<u64> {
-        let (id, text) = (self.seq, self.text(length));
+    fn user(&mut self, text: &str, rest: &str, source: &str) -> io::Result<u64> {
+        let (id, text) = (self.seq, quoted(text));
         let data = format!(
-            "{{\"id\":\"u{id}\",\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}],\"source\":{source}}}"
+            "{{\"id\":\"u{id}\",\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":{text}}}],\"source\":{source}}}"
         );
         self.event("user/message", &data, rest)
     }
@@ -116,7 +140,9 @@ impl Writer<'_> {
                               \"system\":\"You keep logs.\"},\"reason\":\"initial\"}";
                 self.event("request/header", header, "")?;
             }
-            let node = self.user(300, ",\"surfaceOp\":\"append\"", "{\"kind\":\"user\"}")?;
+            let length = 400 + self.stream.below(5_000) as usize;
+            let text = self.prose.text(length, &mut self.stream);
+            let node = self.user(&text, ",\"surfaceOp\":\"append\"", "{\"kind\":\"user\"}")?;
             self.nodes.push(node);
             if shape == Shape::Prune {
                 self.prune()?;
@@ -140,84 +166,100 @@ impl Writer<'_> {
         self.event("assistant/chunk", &format!("{{{place},\"chunk\":{chunk}}}"), "").map(drop)
     }
 
-    /// The deltas of one block: events, or a row.
-    fn deltas(&mut self, place: &str, kind: &str, index: u64, pieces: &[String]) -> io::Result<()> {
-        let call = kind == "tool-call";
-        if self.packed && pieces.len() >= 3 {
-            let gaps: Vec<String> =
-                pieces[1..].iter().map(|_| (1 + self.stream.below(30)).to_string()).collect();
-            let quoted: Vec<String> = pieces.iter().map(|piece| format!("\"{piece}\"")).collect();
-            let identity = if call { ",\"id\":\"call\",\"name\":\"read\"" } else { "" };
-            let (seq, time, member) = (self.seq, self.time + 1, if call { "args" } else { "texts" });
-            self.seq += pieces.len() as u64;
-            self.time += 1_000;
-            return writeln!(
-                self.out,
-                "{{\"type\":\"{kind}-chunks\",\"seq0\":{seq},\"time0\":{time},\"data\":{{{place},\"index\":{index},\
-                 \"dt\":[{}]{identity},\"{member}\":[{}]}}}}",
-                gaps.join(","),
-                quoted.join(",")
-            );
-        }
-        for piece in pieces {
-            let chunk = match call {
-                true => format!(
-                    "{{\"type\":\"tool-call-delta\",\"index\":{index},\"id\":\"call\",\"name\":\"read\",\"argumentsDelta\":\"{piece}\"}}"
+    /// The chunks of one block: its start, `count` deltas of one to seven characters, its end with the whole. Returns
+    /// the block. `call` is the id of a tool call.
+    fn block(&mut self, place: &str, kind: &str, index: u64, count: u64, call: &str) -> io::Result<String> {
+        let begin = format!("{{\"type\":\"block-start\",\"index\":{index},\"blockType\":\"{kind}\"}}");
+        self.chunk(place, &begin)?;
+        let lengths: Vec<usize> = (0..count).map(|_| 1 + self.stream.below(7) as usize).collect();
+        let total: usize = lengths.iter().sum();
+        let whole = match kind {
+            "tool-call" => {
+                // The command is cut to what the deltas hold beside the JSON around it.
+                let command = self.prose.code(total, &mut self.stream).replace(['"', '\\', '\n'], " ");
+                format!("{{\"command\":\"{}\"}}", cut(&command, total.saturating_sub(14)))
+            }
+            _ => {
+                // A character can be three bytes long.
+                let text = self.prose.text(total * 3, &mut self.stream);
+                cut(&text, total).to_owned()
+            }
+        };
+        let mut rest = &whole[..];
+        for length in lengths {
+            let piece = cut(rest, length);
+            rest = &rest[piece.len()..];
+            let piece = quoted(piece);
+            let chunk = match kind {
+                "tool-call" => format!(
+                    "{{\"type\":\"tool-call-delta\",\"index\":{index},\"id\":\"{call}\",\"name\":\"bash\",\"argumentsDelta\":{piece}}}"
                 ),
-                false => format!("{{\"type\":\"{kind}-delta\",\"index\":{index},\"text\":\"{piece}\"}}"),
+                _ => format!("{{\"type\":\"{kind}-delta\",\"index\":{index},\"text\":{piece}}}"),
             };
             self.chunk(place, &chunk)?;
         }
-        Ok(())
+        let whole = quoted(&whole);
+        let block = match kind {
+            "tool-call" => {
+                format!(
+                    "{{\"type\":\"tool-call\",\"id\":\"{call}\",\"name\":\"bash\",\"arguments\":{whole}}}"
+                )
+            }
+            _ => format!("{{\"type\":\"{kind}\",\"text\":{whole}}}"),
+        };
+        self.chunk(place, &format!("{{\"type\":\"block-end\",\"index\":{index},\"block\":{block}}}"))?;
+        Ok(block)
     }
 
     fn step(&mut self, turn: u64, step: u64) -> io::Result<()> {
         let place = format!("\"turn\":{turn},\"step\":{step}");
         self.event("step/start", &format!("{{{place}}}"), "")?;
         let first = self.seq;
+        let call = self.id("call_00_", 20);
+        // 45 to 75 chunks, of which three begin a block, three end one, and two end the answer.
+        let deltas = 37 + self.stream.below(31);
+        let (reasoning, arguments) = (deltas * 2 / 5, deltas / 4);
+        let text = deltas - reasoning - arguments;
         let mut content = vec![];
-        for (index, kind, length) in [(0, "reasoning", 70), (1, "text", 100), (2, "tool-call", 36)] {
-            let text = self.text(length);
-            let begin = format!("{{\"type\":\"block-start\",\"index\":{index},\"blockType\":\"{kind}\"}}");
-            self.chunk(&place, &begin)?;
-            let pieces = self.pieces(&text);
-            self.deltas(&place, kind, index, &pieces)?;
-            let block = match kind {
-                "tool-call" => format!(
-                    "{{\"type\":\"tool-call\",\"id\":\"call\",\"name\":\"read\",\"arguments\":\"{text}\"}}"
-                ),
-                _ => format!("{{\"type\":\"{kind}\",\"text\":\"{text}\"}}"),
-            };
-            self.chunk(&place, &format!("{{\"type\":\"block-end\",\"index\":{index},\"block\":{block}}}"))?;
-            content.push(block);
+        for (index, kind, count) in
+            [(0, "reasoning", reasoning), (1, "text", text), (2, "tool-call", arguments)]
+        {
+            content.push(self.block(&place, kind, index, count, &call)?);
         }
-        self.chunk(&place, "{\"type\":\"usage\",\"usage\":{\"inputTokens\":900,\"outputTokens\":60}}")?;
+        let (read, written) = (900 + self.stream.below(90_000), 40 + self.stream.below(60));
+        let usage = format!("{{\"inputTokens\":{read},\"outputTokens\":{written}}}");
+        self.chunk(&place, &format!("{{\"type\":\"usage\",\"usage\":{usage}}}"))?;
         self.chunk(&place, "{\"type\":\"finish\",\"reason\":{\"kind\":\"tool-calls\"}}")?;
         let cited: Vec<String> = (first..self.seq).map(|seq| seq.to_string()).collect();
         let id = self.seq;
+        let arguments = content.get(2).and_then(|block| block.split_once("\"arguments\":"));
+        let arguments = arguments.map_or("\"{}\"", |(_, rest)| rest.trim_end_matches('}')).to_owned();
         let data = format!(
             "{{{place},\"message\":{{\"id\":\"a{id}\",\"role\":\"assistant\",\"content\":[{}],\"source\":{{\"kind\":\"model\",\
-             \"provider\":\"orchid\",\"model\":\"orchid-2\"}}}},\"usage\":{{\"inputTokens\":900,\"outputTokens\":60}}}}",
+             \"provider\":\"orchid\",\"model\":\"orchid-2\"}}}},\"usage\":{usage}}}",
             content.join(",")
         );
         let rest = format!(",\"sourceEventSeqs\":[{}],\"surfaceOp\":\"append\"", cited.join(","));
         let node = self.event("assistant/message", &data, &rest)?;
         self.nodes.push(node);
-        let arguments = self.text(30);
-        let data = format!("{{{place},\"callId\":\"call\",\"name\":\"read\",\"arguments\":\"{arguments}\"}}");
-        let call = self.event("tool/call", &data, "")?;
+        let data = format!("{{{place},\"callId\":\"{call}\",\"name\":\"bash\",\"arguments\":{arguments}}}");
+        let called = self.event("tool/call", &data, "")?;
         let before = format!(
-            "{{{place},\"message\":{{\"id\":\"r{}\",\"role\":\"user\",\"source\":{{\"kind\":\"tool\",\"callId\":\"call\"}},\
-             \"content\":[{{\"type\":\"tool-result\",\"toolCallId\":\"call\",\"content\":",
+            "{{{place},\"message\":{{\"id\":\"r{}\",\"role\":\"user\",\"source\":{{\"kind\":\"tool\",\"callId\":\"{call}\"}},\
+             \"content\":[{{\"type\":\"tool-result\",\"toolCallId\":\"{call}\",\"content\":",
             self.seq
         );
         let length = 1_000 + self.stream.below(3_000) as usize;
-        let text = self.text(length);
-        let data = format!("{before}[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}]}}}}");
-        let rest = format!(",\"sourceEventSeqs\":[{call}],\"surfaceOp\":\"append\"");
+        let text = match self.stream.below(3) {
+            0 => self.prose.text(length, &mut self.stream),
+            _ => self.prose.code(length, &mut self.stream),
+        };
+        let data =
+            format!("{before}[{{\"type\":\"text\",\"text\":{}}}],\"isError\":false}}]}}}}", quoted(&text));
+        let rest = format!(",\"sourceEventSeqs\":[{called}],\"surfaceOp\":\"append\"");
         let node = self.event("tool/result", &data, &rest)?;
         self.nodes.push(node);
-        self.result = Some((node, before, "}]}}".to_owned()));
+        self.result = Some((node, before, ",\"isError\":false}]}}".to_owned()));
         self.event("step/end", &format!("{{{place}}}"), "").map(drop)
     }
 
@@ -251,9 +293,10 @@ impl Writer<'_> {
         let list = gone.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
         let id = format!("k{}", self.turn);
         self.event("compaction/start", &format!("{{\"compactionId\":\"{id}\",\"turn\":null}}"), "")?;
-        let text = self.text(400);
+        let text = self.prose.text(400, &mut self.stream);
+        let summary = quoted(&text);
         let data = format!(
-            "{{\"compactionId\":\"{id}\",\"summary\":\"{text}\",\"shadowedRange\":{{\"start\":{start},\"end\":{end}}},\
+            "{{\"compactionId\":\"{id}\",\"summary\":{summary},\"shadowedRange\":{{\"start\":{start},\"end\":{end}}},\
              \"shadowedSeqs\":[{list}],\"shadowedTokenCount\":9000,\"provider\":\"orchid\",\"model\":\"orchid-2\"}}"
         );
         self.event("compaction/summary", &data, "")?;
@@ -261,14 +304,21 @@ impl Writer<'_> {
             ",\"sourceEventSeqs\":[{list}],\"surfaceOp\":{{\"op\":\"replace\",\"start\":{start},\"end\":{end}}}"
         );
         let source = format!("{{\"kind\":\"plugin\",\"plugin\":\"compaction\",\"compactionId\":\"{id}\"}}");
-        let node = self.user(400, &rest, &source)?;
+        let node = self.user(&text, &rest, &source)?;
         self.nodes.insert(0, node);
         self.event("compaction/end", &format!("{{\"compactionId\":\"{id}\",\"turn\":null}}"), "").map(drop)
     }
 
+    /// A few words, as in the logs that are made of nothing but messages.
+    fn short(&mut self) -> String {
+        let text = self.prose.text(14, &mut self.stream);
+        cut(&text, 14).to_owned()
+    }
+
     fn messages(&mut self, count: u64) -> io::Result<()> {
         for _ in 0..count {
-            let node = self.user(60, ",\"surfaceOp\":\"append\"", "{\"kind\":\"user\"}")?;
+            let text = self.short();
+            let node = self.user(&text, ",\"surfaceOp\":\"append\"", "{\"kind\":\"user\"}")?;
             self.nodes.push(node);
         }
         Ok(())
@@ -281,7 +331,8 @@ impl Writer<'_> {
         let rest = format!(
             ",\"sourceEventSeqs\":[{list}],\"surfaceOp\":{{\"op\":\"replace\",\"start\":{start},\"end\":{end}}}"
         );
-        let node = self.user(60, &rest, "{\"kind\":\"user\"}")?;
+        let text = self.short();
+        let node = self.user(&text, &rest, "{\"kind\":\"user\"}")?;
         self.nodes.splice(from..=to, [node]);
         Ok(())
     }
