@@ -60,7 +60,7 @@ fn loading(path: &str) -> Result<serde_json::Value, Box<dyn Error>> {
     let options = Options { reading: Reading::Released(Stage::Provider), ..Options::default() };
     let loaded = load(input, &options, if compressed { 0 } else { size })?;
     let read = milliseconds(started);
-    let history = History::new(&loaded.log, &loaded.admission);
+    let history = History::new(&loaded.log, loaded.admission.surface());
     // Every message is looked at, as whoever sends them does.
     let bytes: usize = history.iter().map(<[u8]>::len).sum();
     Ok(json!({

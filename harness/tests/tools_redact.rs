@@ -6,7 +6,6 @@ mod support;
 
 use foldproof::check::{Input, Options, check};
 use foldproof::codec::frames::MAGIC;
-use foldproof::codec::lines::Lines;
 use foldproof::dialect;
 use foldproof_harness::tools::redact::redact;
 use std::io::Cursor;
