@@ -48,7 +48,7 @@ pub fn bench(criterion: &mut Criterion<CpuTime>, table: &mut Table) {
             let input = Input::Compressed(Box::new(Cursor::new(&compressed[..])));
             let Ok(loaded) = check::load(input, &options, text.len()) else { return 0 };
             assert_eq!(loaded.report.verdict(), "accept");
-            History::new(&loaded.log, &loaded.admission).iter().map(<[u8]>::len).sum()
+            History::new(&loaded.log, loaded.admission.surface()).iter().map(<[u8]>::len).sum()
         };
         let mut against = |function: &str, title: String, goal: Goal, ours: &dyn Fn() -> usize| {
             let mut ratios = vec![];

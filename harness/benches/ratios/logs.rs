@@ -134,5 +134,5 @@ pub fn load(text: &[u8], options: &Options) -> usize {
     let loaded = check::load(check::Input::Plain(Box::new(text)), options, text.len());
     let Ok(loaded) = loaded else { panic!("reading from memory does not fail") };
     assert_eq!(loaded.report.verdict(), "accept");
-    foldproof::History::new(&loaded.log, &loaded.admission).iter().map(<[u8]>::len).sum()
+    foldproof::History::new(&loaded.log, loaded.admission.surface()).iter().map(<[u8]>::len).sum()
 }
