@@ -10,7 +10,7 @@ use super::scan::{Pass, Token};
 /// Templates that are kept.
 const TEMPLATES: usize = 32;
 /// Templates that are tried on one line, so that a line that fits none of them costs little more.
-const TRIES: usize = 12;
+const TRIES: usize = 16;
 /// Longest line that is tried on templates, in bytes.
 const LINE: usize = 64 << 10;
 /// Tokens of a line that becomes a template.
@@ -50,8 +50,12 @@ struct Template {
     fixed: Box<[u8]>,
     slots: Box<[Slot]>,
     stretches: Box<[Stretch]>,
-    /// The template of the line that came behind one of this kind last time.
-    next: usize,
+    /// The templates that mostly come behind it: the usual one, and the last that was another.
+    next: [usize; 2],
+    /// Whether the last line behind it was the second.
+    second: bool,
+    /// When it fitted last; no two are equal.
+    used: u64,
 }
 
 /// What a scanner learnt from the lines that it read.
@@ -60,10 +64,10 @@ pub(super) struct Templates {
     list: Vec<Template>,
     /// The template of the last line.
     last: usize,
-    /// The one that is forgotten next.
-    oldest: usize,
     lines: u32,
     credit: u32,
+    /// Lines that fitted or were learnt.
+    clock: u64,
 }
 
 impl Templates {
@@ -75,30 +79,51 @@ impl Templates {
             return false;
         }
         let likely = self.list[self.last].next;
-        if self.try_one(likely, pass, tokens) {
-            return true;
-        }
-        let mut tries = 1;
-        for place in 0..self.list.len() {
-            if place == likely || !self.list[place].begins(pass.text) {
-                continue;
-            }
+        for place in likely {
             if self.try_one(place, pass, tokens) {
                 return true;
             }
-            tries += 1;
+        }
+        let mut tries = likely.len();
+        for place in 0..self.list.len() {
+            if likely.contains(&place) || !self.list[place].begins(pass.text) {
+                continue;
+            }
             if tries == TRIES {
                 break;
+            }
+            tries += 1;
+            if self.try_one(place, pass, tokens) {
+                return true;
             }
         }
         false
     }
 
+    /// Remembers what came behind the last line.
+    fn follow(&mut self, place: usize) {
+        let last = &mut self.list[self.last];
+        let usual = last.next[0] == place;
+        // The second becomes the usual one when it comes twice in a row.
+        if !usual && last.second && last.next[1] == place {
+            last.next.swap(0, 1);
+        } else if !usual {
+            last.next[1] = place;
+        }
+        last.second = !usual;
+        self.last = place;
+        self.list[place].used = self.tick();
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
     #[inline]
     fn try_one(&mut self, place: usize, pass: &mut Pass<'_>, tokens: &mut Vec<Token>) -> bool {
         if self.list[place].fit(pass, tokens) {
-            self.list[self.last].next = place;
-            self.last = place;
+            self.follow(place);
             self.credit = (self.credit + 1).min(CREDIT);
             return true;
         }
@@ -131,14 +156,14 @@ impl Templates {
             self.list.push(template);
             self.list.len() - 1
         } else {
-            let place = self.oldest;
-            self.oldest = (place + 1) % TEMPLATES;
+            let oldest = self.list.iter().enumerate().min_by_key(|(_, template)| template.used);
+            let place = oldest.map_or(0, |(place, _)| place);
             self.list[place] = template;
             place
         };
-        self.list[place].next = place;
-        self.list[self.last].next = place;
-        self.last = place;
+        self.list[place].next = [place; 2];
+        self.last = self.last.min(self.list.len() - 1);
+        self.follow(place);
     }
 }
 
@@ -173,7 +198,9 @@ impl Template {
             fixed: fixed.into(),
             slots,
             stretches: stretches.into(),
-            next: 0,
+            next: [0; 2],
+            second: false,
+            used: 0,
         })
     }
 
