@@ -334,8 +334,21 @@ impl Admission {
         if !self.rules.has(Rule::Surf6) {
             return Ok(());
         }
-        let missing = |ordinal: &&Ordinal| self.sorted.binary_search(&self.surface.seq(**ordinal)).is_err();
-        let Some(first) = self.shadowed.iter().find(missing) else { return Ok(()) };
+        // The nodes of a span mostly stand in the order of their seqs, as the sources do, so the next is looked for
+        // behind the last.
+        let mut behind = 0;
+        let mut missing = |ordinal: &&Ordinal| {
+            let seq = self.surface.seq(**ordinal);
+            if self.sorted.get(behind) != Some(&seq) {
+                match self.sorted.binary_search(&seq) {
+                    Ok(place) => behind = place,
+                    Err(_) => return true,
+                }
+            }
+            behind += 1;
+            false
+        };
+        let Some(first) = self.shadowed.iter().find(&mut missing) else { return Ok(()) };
         let count = self.shadowed.iter().filter(missing).count();
         let least = if cut { "at least " } else { "" };
         let nodes = match self.shadowed.len() {

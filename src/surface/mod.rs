@@ -196,17 +196,17 @@ impl Surface {
         let previous = self.nodes[span.first as usize].previous;
         let next = self.nodes[span.last as usize].next;
         let anchor = self.nodes[span.first as usize].anchor;
+        let last = self.nodes[span.last as usize].anchor;
+        if let Some(order) = self.order.get_mut() {
+            // By anchor the surface is sorted, so nothing else stands between the ends.
+            order.remove_range(anchor, last);
+        }
         let mut at = span.first;
         while at != next {
             let node = &mut self.nodes[at as usize];
             node.live = false;
             self.length -= 1;
-            if node.message {
-                self.messages -= 1;
-                if let Some(order) = self.order.get_mut() {
-                    order.remove(node.anchor);
-                }
-            }
+            self.messages -= u32::from(node.message);
             at = node.next;
         }
         let seq = seq as u32;

@@ -5,9 +5,12 @@
 
 use std::sync::Arc;
 
-const BITS: u32 = 5;
+/// Bits of an anchor that a leaf stands for.
+const LEAF_BITS: u32 = 5;
+const LEAF: usize = 1 << LEAF_BITS;
+/// Bits that an inner node stands for: few, because copying one touches every child to count its holders.
+const BITS: u32 = 3;
 const WIDTH: usize = 1 << BITS;
-const MASK: u32 = WIDTH as u32 - 1;
 
 /// An ordered map from anchor to seq that is free to copy.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +30,7 @@ enum Tree {
 #[derive(Clone, Debug)]
 struct Leaf {
     present: u32,
-    seqs: [u32; WIDTH],
+    seqs: [u32; LEAF],
 }
 
 #[derive(Clone, Debug)]
@@ -65,7 +68,7 @@ impl Order {
 
     /// Sets the seq at `anchor`.
     pub fn insert(&mut self, anchor: u32, seq: u32) {
-        while u64::from(anchor) >> (BITS * (self.height + 1)) > 0 {
+        while u64::from(anchor) >> reach(self.height) > 0 {
             if let Some(tree) = self.root.take() {
                 let mut inner = Inner::empty();
                 inner.counts[0] = self.length;
@@ -81,11 +84,19 @@ impl Order {
 
     /// Removes the entry at `anchor`; says whether there was one.
     pub fn remove(&mut self, anchor: u32) -> bool {
-        if u64::from(anchor) >> (BITS * (self.height + 1)) > 0 {
-            return false;
+        self.remove_range(anchor, anchor) > 0
+    }
+
+    /// Removes the entries from `first` to `last`, both included; says how many there were. What lies between the ends
+    /// goes in whole subtrees.
+    pub fn remove_range(&mut self, first: u32, last: u32) -> u32 {
+        let most = (1u64 << reach(self.height).min(32)) - 1;
+        if first > last || u64::from(first) > most {
+            return 0;
         }
-        let removed = remove(&mut self.root, self.height, anchor);
-        self.length -= u32::from(removed);
+        let last = u64::from(last).min(most) as u32;
+        let removed = remove(&mut self.root, self.height, first, last);
+        self.length -= removed;
         removed
     }
 
@@ -124,14 +135,23 @@ impl Order {
     }
 }
 
+/// Bits of the anchors below a tree of this height.
+fn reach(height: u32) -> u32 {
+    LEAF_BITS + BITS * height
+}
+
+/// The place of an anchor in a node of this height.
 fn slot(anchor: u32, height: u32) -> usize {
-    (u64::from(anchor) >> (BITS * height)) as usize & MASK as usize
+    match height {
+        0 => anchor as usize & (LEAF - 1),
+        _ => (u64::from(anchor) >> reach(height - 1)) as usize & (WIDTH - 1),
+    }
 }
 
 fn insert(tree: &mut Option<Tree>, height: u32, anchor: u32, seq: u32) -> bool {
     let here = slot(anchor, height);
     if height == 0 {
-        let leaf = tree.get_or_insert_with(|| Tree::Leaf(Arc::new(Leaf { present: 0, seqs: [0; WIDTH] })));
+        let leaf = tree.get_or_insert_with(|| Tree::Leaf(Arc::new(Leaf { present: 0, seqs: [0; LEAF] })));
         let Tree::Leaf(leaf) = leaf else { return false };
         let leaf = Arc::make_mut(leaf);
         let new = leaf.present >> here & 1 == 0;
@@ -147,28 +167,40 @@ fn insert(tree: &mut Option<Tree>, height: u32, anchor: u32, seq: u32) -> bool {
     new
 }
 
-fn remove(tree: &mut Option<Tree>, height: u32, anchor: u32) -> bool {
-    let here = slot(anchor, height);
+/// Removes the entries of a tree whose places below it are between two, both included; says how many.
+fn remove(tree: &mut Option<Tree>, height: u32, first: u32, last: u32) -> u32 {
+    let (from, to) = (slot(first, height), slot(last, height));
     match tree {
-        None => false,
+        None => 0,
         Some(Tree::Leaf(leaf)) => {
-            if leaf.present >> here & 1 == 0 {
-                return false;
-            }
-            let leaf = Arc::make_mut(leaf);
-            leaf.present &= !(1 << here);
-            if leaf.present == 0 {
+            let gone = leaf.present & (u32::MAX << from) & (u32::MAX >> (LEAF - 1 - to));
+            if gone == leaf.present {
                 *tree = None;
+            } else if gone != 0 {
+                Arc::make_mut(leaf).present &= !gone;
             }
-            true
+            gone.count_ones()
         }
         Some(Tree::Inner(inner)) => {
-            if inner.trees[here].is_none() {
-                return false;
+            if inner.counts[from..=to].iter().all(|count| *count == 0) {
+                return 0;
             }
             let node = Arc::make_mut(inner);
-            let removed = remove(&mut node.trees[here], height - 1, anchor);
-            node.counts[here] -= u32::from(removed);
+            let mut removed = 0;
+            for here in from..=to {
+                // Where a neighbour holds an end, this subtree is meant to its own end.
+                let first = if here == from { first } else { 0 };
+                let last = if here == to { last } else { u32::MAX };
+                let whole = here != from && here != to;
+                let gone = if whole {
+                    node.trees[here] = None;
+                    node.counts[here]
+                } else {
+                    remove(&mut node.trees[here], height - 1, first, last)
+                };
+                node.counts[here] -= gone;
+                removed += gone;
+            }
             if node.counts.iter().all(|count| *count == 0) {
                 *tree = None;
             }
@@ -245,8 +277,13 @@ mod tests {
         for round in 0..20_000u32 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let anchor = (state >> 33) as u32 % 40_000;
-            if state >> 60 < 5 {
+            if state >> 60 < 4 {
                 assert_eq!(order.remove(anchor), map.remove(&anchor).is_some());
+            } else if state >> 60 < 5 {
+                let last = anchor.saturating_add((state >> 20) as u32 % 600);
+                let gone: Vec<u32> = map.range(anchor..=last).map(|(anchor, _)| *anchor).collect();
+                assert_eq!(order.remove_range(anchor, last) as usize, gone.len());
+                map.retain(|at, _| !gone.contains(at));
             } else {
                 order.insert(anchor, round);
                 map.insert(anchor, round);
