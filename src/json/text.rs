@@ -27,8 +27,13 @@ impl<'a> Str<'a> {
     }
 
     /// True when the spelling holds an escape.
+    #[inline]
     pub fn is_escaped(self) -> bool {
-        memchr(b'\\', self.raw).is_some()
+        match self.raw.len() {
+            // A few bytes cost less than a call.
+            0..16 => self.raw.contains(&b'\\'),
+            _ => memchr(b'\\', self.raw).is_some(),
+        }
     }
 
     /// Compares with a text that needs no escaping in its canonical form.
