@@ -27,7 +27,7 @@ fn interrupted(folder: &Folder, args: &[&str], ready: &dyn Fn() -> bool) -> Ran 
     command.current_dir(&folder.0).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut ended = false;
-    while !(listens(child.id()) && ready()) && !ended {
+    while !ended && (!listens(child.id()) || !ready()) {
         std::thread::sleep(Duration::from_millis(2));
         ended = child.try_wait().unwrap().is_some();
     }
