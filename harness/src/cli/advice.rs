@@ -174,7 +174,7 @@ pub fn next(stored: &Stored, explained: &Explanation) -> Vec<Step> {
             if prefix.is_some() {
                 let what = match explained.case {
                     Case::CorruptFrame => {
-                        "keep what stands before the damage as a log; the rest is set beside it, as it was and as text"
+                        "keep what stands before the damage as a log; the rest is set beside it, with its text where that can be read"
                     }
                     Case::Rejected => {
                         "keep what stands before that event as a log; the rest is set beside it, byte for byte"
