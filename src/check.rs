@@ -421,6 +421,8 @@ impl<'o> Checker<'o> {
                 Err(syntax) => Err(Violation::new(Rule::Store1, syntax.at, {
                     if text.iter().all(u8::is_ascii_whitespace) {
                         "expected the session header, found a blank line".into()
+                    } else if text.starts_with(b"\xef\xbb\xbf") {
+                        "expected the session header, found a byte-order mark in front of it".into()
                     } else {
                         unparsable("the header", syntax)
                     }

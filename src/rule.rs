@@ -132,7 +132,7 @@ rules! {
     Store9 "STORE-9" Corrupt Behaviour "listing a store survives damaged artifacts and names them" "";
     Codec1 "CODEC-1" Corrupt Input "a packed row is exactly a run of delta chunks" "";
     Codec2 "CODEC-2" Corrupt Behaviour "unpack(pack(x)) = x, byte-identical; only recognized shapes are packed" "";
-    Codec3 "CODEC-3" Corrupt Input "a compressed log is whole Zstandard frames, the first holding exactly the header line" "`foldproof repair` cuts a torn last frame; `--salvage` keeps the frames before the damage";
+    Codec3 "CODEC-3" Corrupt Input "a compressed log is whole Zstandard frames, the first holding exactly the header line" "`foldproof repair` cuts a torn last frame; of other damage `foldproof explain` says what is left";
     Codec4 "CODEC-4" Corrupt Behaviour "ids become path segments injectively, without traversal" "";
     Env1 "ENV-1" Reject Input "an event has exactly the members type, seq, time, data and the optional surfaceOp, sourceEventSeqs, ignorable" "put further facts into data";
     Env2 "ENV-2" Reject Input "envelope members are well-typed" "";

@@ -138,7 +138,9 @@ fn a_closed_pipe_ends_quietly() {
     drop(out);
     let mut err = String::new();
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-    assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""));
+    // Of the files themselves there is something to be said: some of them are one session, damaged in several ways.
+    assert!(err.lines().all(|line| line.starts_with("warning: ")), "{err}");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

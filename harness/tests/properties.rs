@@ -293,6 +293,32 @@ fn a_checker_that_finds_nothing_is_caught() {
 }
 
 #[test]
+fn a_checker_that_reads_more_than_the_contract_is_caught() {
+    // What is said in a log is no rule's business. A checker that looks at it judges a redacted log otherwise.
+    struct Nosy;
+    impl System for Nosy {
+        fn name(&self) -> String {
+            "nosy".into()
+        }
+        fn version(&self) -> String {
+            "0".into()
+        }
+        fn run(&mut self, case: &Case) -> Trace {
+            Core.run(case)
+        }
+        fn check(&mut self, dialect: &str, log: &[u8], encoding: Encoding) -> Option<Outcome> {
+            let asks = String::from_utf8_lossy(log).contains("Go on");
+            let found = r#"{"events":0,"findings":[{"rule":"PAIR-2","class":"relation","line":1,"seq":0}]}"#;
+            if asks { Some(Outcome::Ok(found.into())) } else { Core.check(dialect, log, encoding) }
+        }
+    }
+    let case = story();
+    assert!(matches!(verdict_of(&case, "redact-keeps-verdict", &mut Core), Ok(1..)));
+    let found = verdict_of(&case, "redact-keeps-verdict", &mut Nosy).expect_err("it differs");
+    assert!(found.expected.contains("\"PAIR-2\"") && !found.got.contains("\"PAIR-2\""), "{found:?}");
+}
+
+#[test]
 fn a_faulty_case_is_refused_under_its_rule() {
     let id = "refused-names-its-rule";
     let case = Case { rule: Some("SURF-5".into()), ..story() };
@@ -321,7 +347,7 @@ fn a_faulty_case_is_refused_under_its_rule() {
 
 #[test]
 fn every_property_has_a_wrong_system() {
-    let apart = ["held-stays", "verdict-equals-model", "refused-names-its-rule"];
+    let apart = ["held-stays", "verdict-equals-model", "refused-names-its-rule", "redact-keeps-verdict"];
     for property in TABLE {
         let has = WRONG.iter().any(|(id, _)| *id == property.id) || apart.contains(&property.id);
         assert!(has, "{}", property.id);

@@ -77,6 +77,7 @@ slices! {
     repair_balances "repair-balances"
     repair_idempotent "repair-idempotent"
     verdict_equals_model "verdict-equals-model"
+    redact_keeps_verdict "redact-keeps-verdict"
     system_equals_model "system-equals-model"
 }
 

@@ -67,7 +67,8 @@ fn checked(family: &str, what: &str, options: &[&str]) -> String {
     args.extend(options);
     args.extend(paths.iter().map(String::as_str));
     let ran = person(&args);
-    assert_eq!(ran.err, "", "{family}");
+    // Some files are one session, damaged in several ways, and some are children whose parent is elsewhere.
+    assert!(ran.err.lines().all(|line| line.starts_with("warning: ")), "{family}: {}", ran.err);
     assert!(matches!(ran.code, Some(0 | 1)), "{family}: {:?}", ran.code);
     ran.out
 }
@@ -291,6 +292,10 @@ fn every_snapshot_has_a_source() {
     let mut files = BTreeSet::new();
     for folder in std::fs::read_dir(root().join("snapshots")).unwrap() {
         let folder = folder.unwrap();
+        // Transcripts of damaged logs are looked after beside their source.
+        if folder.file_name() == "damaged" {
+            continue;
+        }
         let inside = std::fs::read_dir(folder.path()).expect("snapshots/ holds folders only");
         for file in inside {
             let name =

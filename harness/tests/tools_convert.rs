@@ -193,7 +193,18 @@ fn a_fork_inherits_up_to_its_boundary() {
     assert_eq!(folder.read("c.jsonl"), child(99));
     // The child's suffix decides its encoding.
     let packed = folder.path("c.jsonl.zstd");
-    assert_eq!(run(&["fork", &path, "--at", "1", "--id", "c", "-o", &packed]).code, Some(0));
+    let again = ["fork", &path, "--at", "1", "--id", "c", "-o", &packed];
+    // A folder holds one log of a session: the id is taken by c.jsonl, whatever the file is called.
+    let ran = run(&[&again[..], &["--format", "json"]].concat());
+    let shape: Value = serde_json::from_str(&ran.out).unwrap();
+    conforms("fork", &shape);
+    assert_eq!((ran.code, &shape["refusal"]["code"]), (Some(1), &"SESSION_ALREADY_EXISTS".into()), "{ran:?}");
+    assert!(ran.err.contains("c.jsonl in the same folder") && ran.err.contains("--force"), "{}", ran.err);
+    assert!(!std::path::Path::new(&packed).exists());
+    let elsewhere = folder.path("elsewhere/c.jsonl");
+    folder.write("elsewhere/notes.txt", "");
+    assert_eq!(run(&["fork", &path, "--at", "1", "--id", "c", "-o", &elsewhere]).code, Some(0));
+    assert_eq!(run(&[&again[..], &["--force"]].concat()).code, Some(0));
     assert_eq!(unframe(&std::fs::read(packed).unwrap()), child(10).into_bytes());
 }
 

@@ -2,83 +2,23 @@
 
 #![cfg(feature = "cli")]
 
+#[path = "support/damaged.rs"]
+mod damaged;
 #[path = "support/stored.rs"]
 mod stored;
 mod support;
 
+use damaged::{Sample, damaged};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-use stored::{conforms, frame, framed};
+use stored::conforms;
 use support::*;
-
-/// Name, bytes, the case, the exit code, and events that stand safe, where the log opens at all.
-type Sample = (&'static str, Vec<u8>, &'static str, i32, Option<u64>);
-
-/// Damaged logs and others.
-fn damaged() -> Vec<Sample> {
-    let good = good();
-    let whole = framed(&good, &[3, 4]);
-    let (header, events) = good.split_once('\n').unwrap();
-    let mut flipped = whole.clone();
-    let last = flipped.len() - 1;
-    flipped[last] ^= 1;
-    let lines: Vec<&str> = good.split_inclusive('\n').collect();
-    let future = good.replace("\"version\":0", "\"version\":4");
-    let text = |text: &str| text.as_bytes().to_vec();
-    let utf16: Vec<u8> =
-        "\u{feff}".encode_utf16().chain(good.encode_utf16()).flat_map(u16::to_le_bytes).collect();
-    let torn = frame(b"{\"type\":\"turn/start\",\"seq\":7,\"time\":9,\"data\":{\"turn\":2}}\n");
-    let mut hole = text(&good);
-    hole[header.len() + 70..header.len() + 90].fill(0);
-    let tutorial = std::fs::read(corpora("tutorial/weather-book.jsonl")).unwrap();
-    let nameless = r#"{"type":"assistant/message","data":{"turn":1,"step":1,"message":{"id":"a","role":"assistant","content":[{"type":"tool-call","id":"","name":"n","arguments":"{}"}],"source":{"kind":"model","provider":"p","model":"m"}}},"surfaceOp":"append"}"#;
-    vec![
-        ("empty.jsonl", vec![], "empty", 1, None),
-        ("binary.jsonl", (0..=255).collect(), "binary", 1, None),
-        ("gzip.jsonl.zstd", vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0xff], "binary", 1, None),
-        ("prose.jsonl", text("dear diary\nnothing happened\n"), "not-a-log", 1, None),
-        ("marked.jsonl", text(&format!("\u{feff}{good}")), "byte-order-mark", 1, None),
-        ("wide.jsonl", utf16, "utf-16", 1, None),
-        ("plain.jsonl.zstd", text(&good), "plain-named-zstd", 1, None),
-        ("zstd.jsonl", whole.clone(), "zstd-named-plain", 1, None),
-        ("one.jsonl.zstd", frame(good.as_bytes()), "whole-frame", 1, None),
-        ("first.jsonl.zstd", whole[..30].to_vec(), "header-cut-off", 1, None),
-        ("beheaded.jsonl", text(events), "no-header", 1, None),
-        (
-            "mangled.jsonl",
-            text(&good.replace("\"createdAt\":0", "\"createdAt\":\"now\"")),
-            "bad-header",
-            1,
-            None,
-        ),
-        ("future.jsonl", text(&future), "future-version", 1, None),
-        ("past.jsonl", text(&good.replace("\"version\":0", "\"version\":-1")), "older-version", 1, None),
-        ("later.jsonl", text(&good.replace("request/header", "request/later")), "unknown-event", 1, Some(3)),
-        ("flipped.jsonl.zstd", flipped, "corrupt-frame", 1, Some(3)),
-        ("writers.jsonl", text(&(lines.concat() + &lines[3..].concat())), "two-writers", 1, Some(7)),
-        ("live-writers.jsonl", text(&(lines.concat() + lines[7] + lines[6])), "two-writers", 1, Some(7)),
-        ("hole.jsonl", hole, "damaged", 1, Some(1)),
-        ("dropped.jsonl", text(&lines.concat().replace(lines[4], "")), "damaged", 1, Some(3)),
-        ("refused.jsonl", text(&log(&[TURN, STEP, ASK, BAD_REPLACE])), "rejected", 1, Some(3)),
-        ("torn.jsonl.zstd", [&whole[..], &torn[..torn.len() - 3]].concat(), "torn-frame", 1, Some(8)),
-        ("stray.jsonl.zstd", [&whole[..], b"ab"].concat(), "torn-frame", 1, Some(7)),
-        ("torn.jsonl", text(&(good.clone() + "{\"ty")), "torn-tail", 1, Some(7)),
-        ("edited.jsonl", text(good.trim_end()), "torn-tail", 1, Some(6)),
-        ("nameless.jsonl", text(&log(&[TURN, STEP, ASK, nameless])), "unrepairable", 1, Some(4)),
-        ("numbered.jsonl", text(&good.replace("\"turn\":1", "\"turn\":2")), "relation", 1, Some(7)),
-        ("open.jsonl", text(&log(&[TURN, STEP, ASK])), "open-turn", 1, Some(3)),
-        ("lesson.jsonl", tutorial, "tutorial", 0, Some(31)),
-        ("good.jsonl", text(&good), "healthy", 0, Some(7)),
-        ("good.jsonl.zstd", whole, "healthy", 0, Some(7)),
-        ("it's a good one.jsonl", text(&good), "healthy", 0, Some(7)),
-    ]
-}
 
 #[test]
 fn every_case_is_told_apart() {
     let folder = Folder::new();
-    for (name, bytes, case, code, safe) in damaged() {
+    for Sample { name, bytes, case, code, safe, .. } in damaged() {
         let path = folder.write(name, bytes);
         let ran = run(&["explain", &path, "--format", "json"]);
         let shape: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{name}: {ran:?}"));
@@ -107,7 +47,7 @@ fn the_commands_that_are_named_work() {
     let known = std::env::var_os("PATH").unwrap();
     let path = std::env::join_paths(std::iter::once(program).chain(std::env::split_paths(&known))).unwrap();
     let mut ran = 0;
-    for (name, bytes, case, ..) in damaged() {
+    for Sample { name, bytes, case, .. } in damaged() {
         let folder = Folder::new();
         folder.write(name, bytes);
         let mut explain = foldproof(&["explain", name, "--format", "json"]);

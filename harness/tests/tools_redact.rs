@@ -2,6 +2,8 @@
 
 #![cfg(feature = "cli")]
 
+#[path = "support/stored.rs"]
+mod stored;
 mod support;
 
 use foldproof::check::{Input, Options, check};
@@ -10,6 +12,7 @@ use foldproof::dialect;
 use foldproof_harness::tools::redact::redact;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use stored::conforms;
 use support::*;
 
 fn input(bytes: &[u8], compressed: bool) -> Input<'_> {
@@ -157,6 +160,8 @@ fn the_command() {
     let ran = run(&["redact", &path, "-o", &out, "--format", "json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    conforms("redact", &json);
+    assert_eq!(json["out"], out);
     assert_eq!((json["foldproof"].as_u64(), json["kept"].as_bool()), (Some(1), Some(true)));
     assert_eq!((json["verdict"].as_str(), json["findings"].as_u64()), (Some("reject"), Some(1)));
     assert!(!folder.read("b.jsonl").contains("Hi"));

@@ -47,6 +47,43 @@ fn the_rest_is_set_beside() {
 }
 
 #[test]
+fn no_rest_of_another_log_stays_beside_a_forced_one() {
+    let folder = Folder::new();
+    let bad = folder.write("bad.jsonl", log(&[TURN, STEP, ASK, BAD_REPLACE, STEP_END, TURN_END]));
+    let good = folder.write("good.jsonl", good());
+    // OUT has no suffix, so plain and compressed logs may go there in turn.
+    let mut flipped = framed(&log(&[TURN, TURN_END]), &[1, 1]);
+    // The checksum of the first frame of events; the second one can still be read.
+    let first = framed(&log(&[TURN, TURN_END]), &[1]).len();
+    flipped[first - 1] ^= 1;
+    let flipped = folder.write("flipped.jsonl.zstd", flipped);
+    let out = folder.path("out");
+    let beside = || {
+        let there = |suffix: &&str| folder.0.join(format!("out{suffix}")).exists();
+        ["", ".rest", ".rest.zst", ".rest.txt"].into_iter().filter(there).collect::<Vec<_>>()
+    };
+    for (log, files, removed) in [
+        (&bad, &["", ".rest"][..], &[][..]),
+        (&flipped, &["", ".rest.zst"], &["out.rest:"]),
+        (&bad, &["", ".rest"], &["out.rest.zst:", "out.rest.txt:"]),
+        (&good, &[""], &["out.rest:"]),
+        (&bad, &["", ".rest"], &[]),
+    ] {
+        let ran = run(&["repair", log, "--salvage", "-o", &out, "--force"]);
+        let told: Vec<&str> = ran.err.lines().filter(|line| line.starts_with("removed ")).collect();
+        let named = told.iter().zip(removed).all(|(line, name)| line.contains(name));
+        assert!(ran.code == Some(0) && told.len() == removed.len() && named, "{ran:?}");
+        // Text that could be dug out comes with a damaged frame only.
+        let there: Vec<&str> = beside().into_iter().filter(|suffix| *suffix != ".rest.txt").collect();
+        assert_eq!((&there[..], beside().contains(&".rest.txt")), (files, log == &flipped));
+    }
+    // Unforced, whatever any salvage into this OUT may have left is in the way.
+    std::fs::remove_file(&out).unwrap();
+    let ran = run(&["repair", &flipped, "--salvage", "-o", &out]);
+    assert!(ran.code == Some(2) && ran.err.contains("out.rest "), "{ran:?}");
+}
+
+#[test]
 fn what_opens_is_copied_and_what_has_no_header_is_refused() {
     let folder = Folder::new();
     let shape = salvaged(&folder, &folder.write("good.jsonl", good()), "copy.jsonl");

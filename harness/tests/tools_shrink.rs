@@ -117,6 +117,43 @@ fn what_cannot_be_shrunk() {
     );
 }
 
+/// What only the frames break cannot be seen in the text, which is what gets smaller.
+#[test]
+fn a_rule_that_only_the_frames_break() {
+    let folder = Folder::new();
+    let one = zstd::encode_all(good().as_bytes(), 1).unwrap();
+    let path = folder.write("one.jsonl.zstd", one);
+    assert_eq!(rules_of(&folder, "one.jsonl.zstd"), ["CODEC-3"]);
+    let ran = run(&["shrink", &path, "--rule", "CODEC-3", "-o", &folder.path("out.jsonl.zstd")]);
+    assert!(ran.code == Some(2) && ran.err.contains("broken by how it is compressed"), "{ran:?}");
+    assert!(!folder.0.join("out.jsonl.zstd").exists());
+}
+
+/// Turns in front of what is wrong go although turns are numbered: what stays counts on.
+#[test]
+fn turns_in_front_go() {
+    let folder = Folder::new();
+    let turns = |events: &[&str], turn: u64| -> Vec<String> {
+        events.iter().map(|event| event.replace("\"turn\":1", &format!("\"turn\":{turn}"))).collect()
+    };
+    let mut events = vec![];
+    for turn in 1..40 {
+        events.extend(turns(&[TURN, STEP, STEP_END, TURN_END], turn));
+    }
+    // The step of the last turn ends twice (LIFE-2), so that a turn has to stay around it.
+    events.extend(turns(&[TURN, STEP, STEP_END, STEP_END, TURN_END], 40));
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let path = folder.write("long.jsonl", log(&events));
+    let ran =
+        run(&["shrink", &path, "--rule", "LIFE-2", "-o", &folder.path("small.jsonl"), "--format", "json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    // A step's end without a step: the header and that line, or with its turn around it.
+    assert!(result["to"]["lines"].as_u64().unwrap() <= 4, "{result}");
+    assert!(result["runs"].as_u64().unwrap() < 100, "{result}");
+    assert_eq!(rules_of(&folder, "small.jsonl"), ["LIFE-2"]);
+}
+
 /// An open turn in a log with a header: the header stays, because without it the log would be of another dialect.
 #[test]
 fn the_dialect_stays() {

@@ -197,7 +197,7 @@ impl<'a> Row<'a> {
         if gap_count + 1 != count {
             return Err(broken(
                 gaps,
-                format!("expected dt to hold {} gaps for {count} members, found {gap_count}", count - 1),
+                format!("expected dt to be one shorter than its {count} members, found {gap_count}"),
             ));
         }
         if first + (count - 1) > number::MAX_SAFE as u64 {

@@ -53,8 +53,11 @@ pub fn summary(explained: &Explanation) -> String {
         Case::TwoWriters => {
             "Seqs go back: two writers wrote to this log at the same time, or one wrote on from an old state.".into()
         }
-        Case::Damaged => "A line is damaged, and a finished turn ends behind it: committed events are affected, so no reader \
-                          goes on by itself."
+        Case::Damaged if opens => "A line is damaged, and a finished turn ends behind it: committed events are affected. The \
+                                   released reader does not see it and opens the log all the same."
+            .into(),
+        Case::Damaged => "A line is damaged, missing or in the wrong place, and a finished turn ends behind that: committed \
+                          events are affected, so no reader goes on by itself."
             .into(),
         Case::Rejected if opens => "The log holds an event that the contract does not admit. The released reader opens it all \
                                     the same."
@@ -171,7 +174,10 @@ pub fn next(stored: &Stored, explained: &Explanation) -> Vec<Step> {
             if prefix.is_some() {
                 let what = match explained.case {
                     Case::CorruptFrame => {
-                        "keep what stands before the damage as a log; the rest is set beside it, as it was and as text"
+                        "keep what stands before the damage as a log; the rest is set beside it, with its text where that can be read"
+                    }
+                    Case::Rejected => {
+                        "keep what stands before that event as a log; the rest is set beside it, byte for byte"
                     }
                     _ => {
                         "keep what stands before the damage as a log; the rest is set beside it, byte for byte"

@@ -1,8 +1,9 @@
 //! `foldproof check`: every rule of the contract, on real logs.
 
-use super::exit::{Exit, Failure};
+use super::elsewhere::Elsewhere;
+use super::exit::{Exit, Failure, say};
+use super::families::{Families, Fork};
 use super::global::Global;
-use super::header::{self, Fork};
 use super::progress::Progress;
 use super::report::Reporter;
 use super::select::{self, Selector};
@@ -52,15 +53,9 @@ pub struct Args {
     /// Most findings printed for one log
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub max_findings: usize,
-    /// Write the findings as SARIF 2.1.0
-    #[arg(long, value_name = "FILE")]
-    pub sarif: Option<PathBuf>,
-    /// Write the logs as JUnit test cases
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
-    /// Print findings as workflow commands of GitHub Actions, which shows them beside the lines
-    #[arg(long)]
-    pub github: bool,
+    /// Where findings go beside the terminal.
+    #[command(flatten)]
+    pub elsewhere: Elsewhere,
     /// Logs checked at the same time [default: as many as there are cores]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
@@ -107,20 +102,24 @@ pub enum Outcome {
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     interrupt::listen();
     let found = walk::find(&args.paths);
-    refuse_overwriting(args, &found.logs)?;
+    args.elsewhere.refuse_overwriting(found.logs.iter().map(|log| log.path.as_path()))?;
     let mut reporter = Reporter::new(args, global, &found.logs);
     for unreadable in &found.unreadable {
         reporter.unreadable(&unreadable.path.to_string_lossy(), &unreadable.why);
+    }
+    let families = match args.reader {
+        // The released reader looks at one file, and knows nothing of the others.
+        Some(_) => Families::default(),
+        None => Families::new(&found.logs, global.limits()),
+    };
+    for warning in families.warnings(&found.logs, args.notes) {
+        say(format_args!("warning: {warning}"));
     }
     let checker = Checker {
         options: options(args, global),
         chosen: (!args.select.is_empty() || !args.ignore.is_empty())
             .then(|| select::chosen(&args.select, &args.ignore)),
-        forks: if args.reader.is_none() {
-            header::forks(&found.logs, global.limits())
-        } else {
-            BTreeMap::new()
-        },
+        forks: families.forks(),
         logs: &found.logs,
         progress: &Progress::new(found.logs.iter().map(|log| log.size).sum()),
         shown: args.max_findings,
@@ -130,20 +129,6 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     checker.progress.finish();
     outcome?;
     reporter.finish()
-}
-
-/// The report files are written over what was there, as in any CI; a log that was named is not.
-fn refuse_overwriting(args: &Args, logs: &[Log]) -> Result<(), Failure> {
-    for out in [&args.sarif, &args.junit].into_iter().flatten() {
-        let Ok(target) = out.canonicalize() else { continue };
-        if logs.iter().any(|log| log.path.canonicalize().is_ok_and(|path| path == target)) {
-            return Err(Failure::Told(format!(
-                "{} is one of the logs and is not written over",
-                out.display()
-            )));
-        }
-    }
-    Ok(())
 }
 
 fn options(args: &Args, global: &Global) -> Options {
@@ -158,7 +143,7 @@ fn options(args: &Args, global: &Global) -> Options {
         notes: args.notes,
         keep_going: args.keep_going,
         // Lines are shown to people, and SARIF and GitHub want columns in characters.
-        excerpts: !global.json() || args.sarif.is_some() || args.github,
+        excerpts: !global.json() || args.elsewhere.wants_characters(),
         ignore: select::unneeded(select::chosen(&args.select, &args.ignore)),
         limits: global.limits(),
     }

@@ -2,17 +2,19 @@
 
 use super::exit::{Exit, Failure, say};
 use super::global::Global;
+use super::header;
 use super::output::Output;
 use super::paint::count;
 use super::render::clean;
 use super::stored::{self, Stored};
 use super::twice;
+use super::walk::{self, Log};
 use crate::tools::fork::{Fork, Outcome, Parent, fork};
 use crate::tools::sink::Sink;
 use foldproof::json::number::MAX_SAFE;
 use foldproof::session::ForkError;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `fork`.
 #[derive(Debug, clap::Args)]
@@ -102,6 +104,25 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
             Ok(Exit::Findings)
         }
         Outcome::Forked(fork) => {
+            if let Some(other) = taken(args, global) {
+                let code = ForkError::AlreadyExists.code();
+                let why = format!(
+                    "{} in the same folder carries the id {} already; choose another --id, or --force it",
+                    clean(&other.to_string_lossy(), usize::MAX),
+                    clean(&args.id, 60)
+                );
+                if global.json() {
+                    let refusal = Refusal { rule: "FORK-2", code: code.to_owned(), message: why.clone() };
+                    let parent = Some(fork.parent.id.clone());
+                    stored::print(&Shape {
+                        refusal: Some(refusal),
+                        parent,
+                        ..shape(args, &stored, "refused")
+                    })?;
+                }
+                say(format_args!("error: {}: not forked: {why} [FORK-2 {code}]", stored.title()));
+                return Ok(Exit::Findings);
+            }
             args.output.write(|file| {
                 let mut sink =
                     Sink::new(file, args.output.is_compressed(), fork.child.log().header().is_some());
@@ -114,6 +135,24 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
             told(args, global, &stored, &fork)
         }
     }
+}
+
+/// A log beside OUT that carries the child's id; what OUT itself was does not count, and nothing does when it is forced.
+fn taken(args: &Args, global: &Global) -> Option<PathBuf> {
+    if args.output.force {
+        return None;
+    }
+    let folder = args.output.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let inside = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    // Ids are compared as they are spelled in a header.
+    let id = serde_json::to_string(&args.id).ok()?;
+    let mut logs: Vec<PathBuf> =
+        inside.flatten().map(|entry| entry.path()).filter(|path| walk::is_log(path)).collect();
+    logs.sort();
+    logs.into_iter().find(|path| {
+        let log = Log { path: path.clone(), size: 0 };
+        header::read(&log, global.limits()).is_some_and(|kin| kin.id == id.as_bytes()[1..id.len() - 1])
+    })
 }
 
 /// The boundary, or that it is no seq at all (FORK-2).

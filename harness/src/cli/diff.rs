@@ -6,8 +6,9 @@ use super::global::Global;
 use super::paint::{Paint, bytes, count, thousands};
 use super::render::clean;
 use super::twice::Source;
-use crate::tools::diff::{self, Difference, Kept, Reuse};
+use crate::tools::diff::{self, Difference};
 use crate::tools::prompt::Stretch;
+use crate::tools::reuse::{self, Kept, Reuse};
 use anstyle::AnsiColor;
 use foldproof::check::{Options, load};
 use foldproof::dialect::Reading;
@@ -50,7 +51,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     }
     let Some(first) = open(&args.first, global)? else { return Ok(Exit::Findings) };
     let Some(path) = &args.second else {
-        let list = diff::requests(&first);
+        let list = reuse::requests(&first);
         return print(&match global.json() {
             true => one_json(&args.first, &first, &list),
             false => one_human(&list, paint),

@@ -1,8 +1,10 @@
 //! `foldproof explain`: one screen for a log that does not open.
 
 use super::advice::{Step, next, summary};
+use super::elsewhere::Elsewhere;
 use super::exit::{Exit, Failure};
 use super::global::Global;
+use super::interrupt;
 use super::json::FindingShape;
 use super::paint::{Paint, bytes, count};
 use super::recovered::BranchShape;
@@ -24,12 +26,20 @@ pub struct Args {
     /// Anything that should be a log (.jsonl, .jsonl.zstd, .zst), or - for stdin
     #[arg(value_name = "PATH")]
     pub log: PathBuf,
+    /// Where findings go beside the terminal.
+    #[command(flatten)]
+    pub elsewhere: Elsewhere,
 }
+
+/// Findings that become annotations; GitHub shows fewer.
+const MOST: usize = 100;
 
 const EXAMPLES: &str = "\
 Examples:
   foldproof explain damaged.jsonl
   foldproof explain torn.jsonl --format json
+  foldproof explain torn.jsonl --github
+  foldproof explain damaged.jsonl --sarif findings.sarif --junit findings.xml
   foldproof explain - < session.jsonl";
 
 #[derive(Debug, Serialize)]
@@ -86,8 +96,22 @@ struct SafeShape {
 /// Runs the command.
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     let stored = Stored::open(&args.log, global)?;
-    let explained = explain(&stored.artifact, &stored::strict(global));
-    let explained = explained.map_err(|error| stored.unread(error))?;
+    args.elsewhere.refuse_overwriting([args.log.as_path()].into_iter())?;
+    let mut collector = args.elsewhere.collector("explain", global.json(), false, MOST);
+    let mut options = stored::strict(global);
+    options.excerpts |= args.elsewhere.wants_characters();
+    let explained = match explain(&stored.artifact, &options) {
+        Ok(explained) => explained,
+        Err(error) => {
+            // A person who stops it has not found the log unreadable.
+            if !interrupt::requested() {
+                collector.unreadable(&stored.name(), &error.to_string());
+                collector.finish()?;
+            }
+            return Err(stored.unread(error));
+        }
+    };
+    collector.add(&stored.name(), &explained.report);
     let summary = summary(&explained);
     let steps = next(&stored, &explained);
     if global.json() {
@@ -95,6 +119,8 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
     } else {
         stored::put(&human(&stored, &explained, &summary, &steps, Paint::new(global.colored_stdout())))?;
     }
+    collector.annotate(&stored.name(), &explained.report);
+    collector.finish()?;
     let found = explained.report.findings.strongest() > Some(Class::Note) || !opens_as_named(explained.case);
     Ok(if found { Exit::Findings } else { Exit::Clean })
 }
@@ -275,7 +301,7 @@ fn told_safe(stored: &Stored, explained: &Explanation, safe: &crate::tools::expl
             text.push_str("; the last of them ends a turn, so nothing promised before it is missing");
         }
         Some(seq) => text.push_str(&format!(
-            "; the last turn that ended there ends with event {seq}, {} came after",
+            "; the last turn that ended there ends with event {seq}, and {} came after that",
             count(safe.events - (seq + 1).min(safe.events), "event")
         )),
         None if safe.events > 0 && explained.case != Case::Tutorial => {

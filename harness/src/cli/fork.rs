@@ -1,6 +1,7 @@
 //! FORK-3 and FORK-4 between a child and its parent, both read as streams.
 
-use super::header::{self, Fork, KEPT};
+use super::families::Fork;
+use super::header::{self, KEPT};
 use super::walk::Log;
 use foldproof::codec::lines::{Item, Lines};
 use foldproof::codec::rows::{Row, Tag};

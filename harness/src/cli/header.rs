@@ -5,8 +5,6 @@ use super::walk::Log;
 use foldproof::codec::lines::{Item, Lines};
 use foldproof::json::{Scanner, Value, print};
 use foldproof::limits::Limits;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 /// The members that a fork keeps (FORK-3).
@@ -66,50 +64,4 @@ pub fn read(log: &Log, limits: Limits) -> Option<Kin> {
         kept,
         line: bytes.to_vec(),
     })
-}
-
-/// A child and the parent that it was forked from, by their places in the list of logs.
-#[derive(Clone, Debug)]
-pub struct Fork {
-    /// The parent's place.
-    pub parent: usize,
-    /// The child's header.
-    pub child: Kin,
-    /// The parent's header.
-    pub origin: Kin,
-}
-
-/// The forks among logs whose parent is there too, by the child's place. A parent whose id is not unique is not
-/// compared with, and a spawned subagent, which has no `seedLength`, is no fork.
-pub fn forks(logs: &[Log], limits: Limits) -> BTreeMap<usize, Fork> {
-    if logs.len() < 2 {
-        return BTreeMap::new();
-    }
-    let kin: Vec<Option<Kin>> = logs.iter().map(|log| read(log, limits)).collect();
-    let mut by_id: BTreeMap<&[u8], Option<usize>> = BTreeMap::new();
-    for (place, kin) in kin.iter().enumerate() {
-        let Some(kin) = kin else { continue };
-        by_id
-            .entry(&kin.id)
-            .and_modify(|known| {
-                // The same file under two names is one log.
-                if known.is_some_and(|known| canonical(&logs[known]) != canonical(&logs[place])) {
-                    *known = None;
-                }
-            })
-            .or_insert(Some(place));
-    }
-    kin.iter()
-        .enumerate()
-        .filter_map(|(place, kin_of_child)| {
-            let child = kin_of_child.as_ref()?;
-            child.inherited?;
-            let parent = (*by_id.get(child.parent.as_deref()?)?).filter(|parent| *parent != place)?;
-            Some((place, Fork { parent, child: child.clone(), origin: kin[parent].clone()? }))
-        })
-        .collect()
-}
-
-fn canonical(log: &Log) -> Option<PathBuf> {
-    log.path.canonicalize().ok()
 }

@@ -10,15 +10,18 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Builder {
     suite: TestSuite,
-}
-
-impl Default for Builder {
-    fn default() -> Self {
-        Builder { suite: TestSuite::new("foldproof check") }
-    }
+    class: String,
 }
 
 impl Builder {
+    /// For the logs that a command looks at.
+    pub fn new(command: &str) -> Self {
+        Builder {
+            suite: TestSuite::new(format!("foldproof {command}")),
+            class: format!("foldproof.{command}"),
+        }
+    }
+
     /// Adds a log: it fails when something stronger than a note was found in it that is not allowed.
     pub fn add(&mut self, path: &str, report: &Checked, allow_repairable: bool) {
         let passes = match report.findings.strongest() {
@@ -64,7 +67,7 @@ impl Builder {
 
     fn case(&mut self, path: &str, status: TestCaseStatus) {
         let mut case = TestCase::new(path, status);
-        case.set_classname("foldproof.check");
+        case.set_classname(self.class.clone());
         self.suite.add_test_case(case);
     }
 

@@ -10,8 +10,10 @@ pub mod child;
 pub mod completions;
 pub mod convert;
 pub mod diff;
+pub mod elsewhere;
 pub mod exit;
 pub mod explain;
+pub mod families;
 pub mod fork;
 pub mod generate;
 pub mod github;
@@ -124,9 +126,9 @@ impl Command {
             Command::Repair(args) => stored::stoppable(repair::run(args, global)),
             Command::Fork(args) => stored::stoppable(child::run(args, global)),
             Command::Convert(args) => stored::stoppable(convert::run(args, global)),
-            Command::Diff(args) => diff::run(args, global),
-            Command::Redact(args) => redact::run(args, global),
-            Command::Shrink(args) => shrink::run(args, global),
+            Command::Diff(args) => stored::stoppable(diff::run(args, global)),
+            Command::Redact(args) => stored::stoppable(redact::run(args, global)),
+            Command::Shrink(args) => stored::stoppable(shrink::run(args, global)),
             Command::Test(args) => test::run(args, global),
             Command::Gen(args) => generate::run(args, global),
             Command::Merge(args) => merge::run(args, global),

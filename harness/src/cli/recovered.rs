@@ -152,12 +152,13 @@ pub(super) fn told_branches(branches: &[BranchShape]) -> String {
             _ => format!("leaves the others behind event {}", branch.from.saturating_sub(1)),
         };
         text.push_str(&format!(
-            "  branch {}  {} long, {from}: {} in lines {} to {}\n",
+            "  branch {}  {} long, {from}: {}\n",
             place + 1,
             count(branch.events, "event"),
-            count(branch.lines, "line"),
-            branch.first_line,
-            branch.last_line
+            match branch.lines {
+                1 => format!("line {}", branch.first_line),
+                lines => format!("{lines} lines, from {} to {}", branch.first_line, branch.last_line),
+            }
         ));
     }
     if branches.len() > 1 {

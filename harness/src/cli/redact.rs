@@ -77,7 +77,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Failure> {
         let text = json!({
             "foldproof": 1,
             "path": source_name(args),
-            "output": path,
+            "out": path,
             "verdict": after.verdict(),
             "findings": findings,
             "kept": kept,

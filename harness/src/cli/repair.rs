@@ -171,7 +171,9 @@ fn human(stored: &Stored, shape: &Shape<'_>) -> String {
     if shape.outcome == "unchanged" {
         return text;
     }
-    text.push_str(&format!("  kept      {}, byte for byte\n", count(kept, "event")));
+    let rewritten = shape.kept.as_ref().map_or(0, |kept| kept.rewritten);
+    let how = if rewritten > 0 { "line for line" } else { "byte for byte" };
+    text.push_str(&format!("  kept      {}, {how}\n", count(kept, "event")));
     if let Some(cut) = &shape.cut {
         text.push_str(&format!(
             "  cut       {} from line {} on, where no finished turn follows [{}: {}]\n",
@@ -181,7 +183,7 @@ fn human(stored: &Stored, shape: &Shape<'_>) -> String {
             clean(cut.message, 200)
         ));
     }
-    if let Some(rewritten) = shape.kept.as_ref().map(|kept| kept.rewritten).filter(|size| *size > 0) {
+    if rewritten > 0 {
         text.push_str(&format!("  rewritten {} of text that the torn frame still held\n", bytes(rewritten)));
     }
     for event in &shape.appended {

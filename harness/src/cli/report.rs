@@ -1,6 +1,7 @@
 //! What a check prints, and the exit code that follows from it.
 
 use super::check::{Allowed, Args, Outcome};
+use super::elsewhere::Collector;
 use super::exit::{Exit, Failure, say};
 use super::global::Global;
 use super::json::LogShape;
@@ -9,7 +10,6 @@ use super::progress::Progress;
 use super::render::{Diagnostics, clean, width};
 use super::summary::{Summary, line};
 use super::walk::Log;
-use super::{github, junit, sarif};
 use foldproof::check::Report;
 use foldproof::rule::Class;
 use std::io::{self, Write};
@@ -21,8 +21,7 @@ pub struct Reporter<'a> {
     paint: Paint,
     diagnostics: Diagnostics,
     summary: Summary,
-    sarif: Option<sarif::Builder>,
-    junit: Option<junit::Builder>,
+    elsewhere: Collector,
     exit: Exit,
     named: usize,
 }
@@ -37,8 +36,12 @@ impl<'a> Reporter<'a> {
             paint,
             diagnostics: Diagnostics::new(paint, width()),
             summary: Summary::default(),
-            sarif: args.sarif.as_ref().map(|_| sarif::Builder::default()),
-            junit: args.junit.as_ref().map(|_| junit::Builder::default()),
+            elsewhere: args.elsewhere.collector(
+                "check",
+                global.json(),
+                args.allow.contains(&Allowed::Repairable),
+                args.max_findings,
+            ),
             exit: Exit::Clean,
             named: logs.len(),
         }
@@ -48,15 +51,7 @@ impl<'a> Reporter<'a> {
     pub fn unreadable(&mut self, path: &str, why: &str) {
         say(format_args!("error: {}: {}", clean(path, usize::MAX), clean(why, usize::MAX)));
         self.exit = self.exit.and(Exit::Failed);
-        if self.args.github {
-            self.annotate(&github::unreadable(path, why));
-        }
-        if let Some(sarif) = &mut self.sarif {
-            sarif.unreadable(path, why);
-        }
-        if let Some(junit) = &mut self.junit {
-            junit.unreadable(path, why);
-        }
+        self.elsewhere.unreadable(path, why);
     }
 
     /// Takes what became of the next log.
@@ -69,43 +64,16 @@ impl<'a> Reporter<'a> {
                     self.exit = self.exit.and(Exit::Findings);
                 }
                 self.summary.add(&title, &report);
-                if let Some(sarif) = &mut self.sarif {
-                    sarif.add(&name, &report);
-                }
-                if let Some(junit) = &mut self.junit {
-                    junit.add(&name, &report, self.args.allow.contains(&Allowed::Repairable));
-                }
+                self.elsewhere.add(&name, &report);
                 let text =
                     if self.json { self.json(name.clone(), &report)? } else { self.human(&title, &report) };
                 progress.aside(|| print(&text))?;
-                if self.args.github {
-                    progress.aside(|| self.annotations(&name, &report));
-                }
+                progress.aside(|| self.elsewhere.annotate(&name, &report));
             }
             Outcome::Unreadable(why) => progress.aside(|| self.unreadable(&title, &why)),
             Outcome::Interrupted => self.exit = self.exit.and(Exit::Interrupted),
         }
         Ok(())
-    }
-
-    fn annotations(&self, name: &str, report: &Report) {
-        let allow = self.args.allow.contains(&Allowed::Repairable);
-        let list = report.findings.list.iter().take(self.args.max_findings);
-        let commands: String = list
-            .map(|finding| github::finding(name, finding, allow && finding.class == Class::Repairable))
-            .collect();
-        self.annotate(&commands);
-    }
-
-    /// GitHub reads commands on both streams; stdout is left to JSON where that was asked for.
-    fn annotate(&self, commands: &str) {
-        match self.json {
-            true => say(format_args!("{}", commands.trim_end_matches('\n'))),
-            false => {
-                // A reader that went away is noticed with the next log or the summary.
-                let _ = print(commands);
-            }
-        }
     }
 
     /// Whether a report has something stronger than a note that is not allowed.
@@ -143,12 +111,7 @@ impl<'a> Reporter<'a> {
 
     /// Writes the report files and the summary.
     pub fn finish(mut self) -> Result<Exit, Failure> {
-        if let (Some(path), Some(sarif)) = (&self.args.sarif, self.sarif.take()) {
-            sarif.write(path)?;
-        }
-        if let (Some(path), Some(junit)) = (&self.args.junit, self.junit.take()) {
-            junit.write(path)?;
-        }
+        self.elsewhere.finish()?;
         let checked = self.summary.logs();
         if self.named == 0 && self.exit == Exit::Clean {
             say(format_args!(
@@ -159,7 +122,7 @@ impl<'a> Reporter<'a> {
             self.exit = self.exit.and(Exit::Inconclusive);
         }
         if !self.json {
-            print(&std::mem::take(&mut self.summary).text(self.paint))?;
+            print(&self.summary.text(self.paint))?;
         }
         if self.exit == Exit::Interrupted {
             let of = self.named;

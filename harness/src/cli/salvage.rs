@@ -1,6 +1,6 @@
 //! `foldproof repair --salvage`: the longest prefix that opens, and the rest beside it.
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, say};
 use super::global::Global;
 use super::output::Output;
 use super::paint::{bytes, count};
@@ -11,9 +11,11 @@ use super::render::clean;
 use super::repair::Args;
 use super::stored::{self, Stored};
 use super::{shell, twice, walk};
+use crate::tools::artifact::Artifact;
 use crate::tools::salvage::{Outcome, Plan, dig, plan};
 use foldproof::check::Options;
 use foldproof::rule::Class;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -31,13 +33,9 @@ pub fn run(args: &Args, global: &Global, stored: &Stored, options: &Options) -> 
         )));
     }
     let names = Names::new(out, compressed);
-    stored.refuse_over(&names.rest)?;
-    stored.refuse_over(&names.text)?;
-    let rest = Output { path: names.rest.clone(), force: args.force };
-    let text = Output { path: names.text.clone(), force: args.force };
-    rest.check()?;
-    if compressed {
-        text.check()?;
+    for beside in &names.all {
+        stored.refuse_over(beside)?;
+        Output { path: beside.clone(), force: args.force }.check()?;
     }
     match plan(&stored.artifact, options).map_err(|error| stored.unread(error))? {
         Outcome::Refused(refusal, report) => {
@@ -48,24 +46,40 @@ pub fn run(args: &Args, global: &Global, stored: &Stored, options: &Options) -> 
             let behind = artifact.size() - plan.copied(artifact);
             // The rest is written first: whoever finds OUT finds the rest too.
             let mut told = None;
+            let file = |path: &Path| Output { path: path.to_owned(), force: args.force };
             if plan.cut.is_some() {
-                rest.write(|file| plan.write_rest(artifact, file))?;
+                file(&names.rest).write(|file| plan.write_rest(artifact, file))?;
                 told = Some(RestShape { path: name(&names.rest), bytes: behind, text: None });
             }
-            if plan.dig {
-                text.write(|file| dig(artifact, plan.copied(artifact), options.limits, file).map(drop))?;
+            let dug = plan.dig && written_text(artifact, &plan, options, &file(&names.text))?;
+            if dug {
                 told = told.map(|rest| RestShape { text: Some(name(&names.text)), ..rest });
             }
-            Output { path: out.clone(), force: args.force }.write(|file| plan.write(artifact, file))?;
+            file(out).write(|file| plan.write(artifact, file))?;
+            let written = [plan.cut.is_some().then_some(&names.rest), dug.then_some(&names.text)];
+            names.remove_stale(&written)?;
             tell(global, stored, &plan, out, told)
         }
     }
+}
+
+/// Writes the text that can still be decoded of damaged frames; whether there was any. An empty file would promise some.
+fn written_text(artifact: &Artifact, plan: &Plan, options: &Options, text: &Output) -> Result<bool, Failure> {
+    let mut nothing = false;
+    let written = text.write(|file| {
+        nothing = dig(artifact, plan.copied(artifact), options.limits, file)? == 0;
+        // What fails leaves no file behind.
+        if nothing { Err(io::Error::other("there is no text")) } else { Ok(()) }
+    });
+    if nothing { Ok(false) } else { written.map(|()| true) }
 }
 
 /// Where the rest goes.
 struct Names {
     rest: PathBuf,
     text: PathBuf,
+    /// Every name that any salvage into the same OUT writes to.
+    all: [PathBuf; 3],
 }
 
 impl Names {
@@ -75,7 +89,26 @@ impl Names {
             name.push(suffix);
             PathBuf::from(name)
         };
-        Names { rest: with(if compressed { ".rest.zst" } else { ".rest" }), text: with(".rest.txt") }
+        let all = [with(".rest"), with(".rest.zst"), with(".rest.txt")];
+        Names { rest: all[usize::from(compressed)].clone(), text: all[2].clone(), all }
+    }
+
+    /// Takes away what an older salvage set beside OUT: it is the rest of another log. Only a forced one comes here with
+    /// such files, and only once the new OUT stands.
+    fn remove_stale(&self, written: &[Option<&PathBuf>]) -> Result<(), Failure> {
+        for path in self.all.iter().filter(|path| !written.contains(&Some(*path))) {
+            let told = clean(&name(path), usize::MAX);
+            match std::fs::remove_file(path) {
+                Ok(()) => say(format_args!("removed {told}: it was the rest of what stood in OUT before")),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    return Err(Failure::Told(format!(
+                        "{told} is the rest of what stood in OUT before and cannot be removed: {error}"
+                    )));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -132,7 +165,7 @@ fn human(stored: &Stored, plan: &Plan, shape: &Shape<'_>) -> String {
     };
     let mut text = format!("{}: {} salvaged\n", stored.title(), count(plan.prefix.events, "event"));
     text.push_str(&format!(
-        "  prefix    {told}: everything in front of line {}, {}\n",
+        "  prefix    {told}: everything in front of line {}; its check says {}\n",
         cut.line,
         plan.prefix.verdict()
     ));

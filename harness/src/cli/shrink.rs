@@ -102,7 +102,10 @@ fn of_log(path: &Path, rule: Rule, args: &Args, global: &Global) -> Result<Exit,
         bar.tick();
     };
     let bounds = Bounds { runs: args.max_shrinks, stop: &interrupt::requested, tell: &tell };
-    let reduced = reduce(&text, rule, &options, &bounds);
+    let lines =
+        |text: &[u8]| memchr::memchr_iter(b'\n', text).count() as u64 + u64::from(!text.ends_with(b"\n"));
+    let from = (lines(&text), text.len());
+    let reduced = reduce(text, rule, &options, &bounds);
     bar.finish_and_clear();
     let Some(Reduced { text: small, runs, finished }) = reduced else {
         let broken = source.read(|input, _| check(input, &options))?;
@@ -111,17 +114,23 @@ fn of_log(path: &Path, rule: Rule, args: &Args, global: &Global) -> Result<Exit,
         return Err(source.failed(&match ids.is_empty() {
             true => format!("it does not break {rule}, nor any other rule"),
             false if ids.contains(&rule.id()) => {
-                format!("{rule} is broken by how it is compressed; its text alone does not break it")
+                format!(
+                "{rule} is broken by how it is compressed: its text alone does not break it, and shrink works on the text; \
+                 `foldproof explain` says which frame it is"
+            )
             }
             false => format!("it does not break {rule}; it breaks {}", ids.join(", ")),
         }));
     };
+    if !finished && interrupt::requested() && small.len() == from.1 {
+        // The log itself under another name would look like a result.
+        return Err(source.failed("interrupted before anything smaller was found"));
+    }
     args.out.write(|out| {
         let mut sink = Sink::new(out, args.out.is_compressed(), true);
         small.split_inclusive(|byte| *byte == b'\n').try_for_each(|line| sink.put(line))?;
         sink.finish()
     })?;
-    let lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').count() as u64;
     let place = args.out.path.display().to_string();
     let mut out = io::stdout().lock();
     if global.json() {
@@ -130,7 +139,7 @@ fn of_log(path: &Path, rule: Rule, args: &Args, global: &Global) -> Result<Exit,
             "path": path.to_string_lossy(),
             "out": place,
             "rule": rule.id(),
-            "from": { "lines": lines(&text), "bytes": text.len() },
+            "from": { "lines": from.0, "bytes": from.1 },
             "to": { "lines": lines(&small), "bytes": small.len() },
             "runs": runs,
             "finished": finished,
@@ -143,8 +152,8 @@ fn of_log(path: &Path, rule: Rule, args: &Args, global: &Global) -> Result<Exit,
             clean(&place, usize::MAX),
             count(lines(&small), "line"),
             bytes(small.len() as u64),
-            count(lines(&text), "line"),
-            bytes(text.len() as u64),
+            count(from.0, "line"),
+            bytes(from.1 as u64),
             count(runs, "log"),
             if finished { "" } else { ", not finished" }
         )?;

@@ -270,7 +270,11 @@ fn list(global: &Global) -> Result<Exit, Failure> {
         )?;
     } else {
         for property in TABLE {
-            writeln!(out, "{:28} {}\n{:28} {}", property.id, property.law, "", property.rules.join(", "))?;
+            let about = match property.rules {
+                [] => "a law of the tools, and no rule of the contract".to_owned(),
+                rules => rules.join(", "),
+            };
+            writeln!(out, "{:28} {}\n{:28} {about}", property.id, property.law, "")?;
         }
         writeln!(out, "\nlabels: {}", LABELS.join(", "))?;
     }

@@ -25,6 +25,8 @@ impl Source {
     pub fn new(path: &Path, global: &Global) -> Result<Self, Failure> {
         let log = Named { path: path.to_owned(), size: 0 };
         let limit = global.limits().held;
+        // A file that is being written is taken back when a person asks to stop.
+        super::interrupt::listen();
         let mut source = Source { log, held: None, limit };
         if source.log.is_stdin() {
             let mut held = vec![];

@@ -1,7 +1,7 @@
 //! What a property is given.
 
 use super::weave::Weave;
-use crate::case::{Call, Case, Encoding, Op, View};
+use crate::case::{Call, Case, Encoding, LogSource, Op, Payload, View, dumped};
 use crate::systems::{Model, Outcome, System, Trace};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
@@ -86,6 +86,30 @@ impl<'a> Context<'a> {
     /// What the system's own checker says of a log, when it has one.
     pub fn check(&self, log: &[u8], encoding: Encoding) -> Option<Outcome> {
         self.system.borrow_mut().check(&self.case.dialect, log, encoding)
+    }
+
+    /// The logs that the case loads or leaves, each with the operation that it belongs to.
+    pub(crate) fn logs(&self) -> Vec<(usize, Payload, Encoding)> {
+        let mut logs: Vec<(usize, Payload, Encoding)> = vec![];
+        for (place, op) in self.case.ops.iter().enumerate() {
+            match &op.call {
+                Call::Restore { log: LogSource::Bytes(log), encoding } => {
+                    logs.push((place, log.clone(), *encoding))
+                }
+                Call::Dump { encoding, .. } => {
+                    logs.extend(self.trace.ok(place).map(|log| (place, dumped(log), *encoding)));
+                }
+                _ => {}
+            }
+        }
+        let epilogue = self.epilogue();
+        for finale in &epilogue.sessions {
+            for (dump, encoding) in [(finale.plain.dump, Encoding::Plain), (finale.zstd.dump, Encoding::Zstd)]
+            {
+                logs.extend(epilogue.ok(dump).map(|log| (finale.ended.last, dumped(log), encoding)));
+            }
+        }
+        logs
     }
 
     /// The sessions that there are at the end, by handle.

@@ -12,6 +12,7 @@ mod live;
 mod model;
 mod pack;
 mod projection;
+mod redact;
 mod repair;
 mod request;
 mod surface;
@@ -29,7 +30,7 @@ use crate::systems::compare::excerpt;
 pub struct Property {
     /// Its stable id.
     pub id: &'static str,
-    /// The rules of the contract that it is about.
+    /// The rules of the contract that it is about; none for the law of a tool.
     pub rules: &'static [&'static str],
     /// What it costs.
     pub cost: Cost,
@@ -244,6 +245,13 @@ pub static TABLE: &[Property] = &[
         cost: Cost::Sampled(64),
         law: "the checker finds in every log of the case what the model finds: the same rules at the same places",
         check: model::verdict_equals_model,
+    },
+    Property {
+        id: "redact-keeps-verdict",
+        rules: &[],
+        cost: Cost::Sampled(64),
+        law: "a redacted log has the verdict and the findings of the log that it was made of, notes aside",
+        check: redact::keeps_verdict,
     },
     Property {
         id: "system-equals-model",

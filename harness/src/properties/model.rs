@@ -1,7 +1,7 @@
 //! The comparison with the reference model.
 
 use super::{Applied, Context, Violation};
-use crate::case::{Call, Encoding, LogSource, Payload, View, dumped};
+use crate::case::{Call, View};
 use crate::systems::compare::{self, Comparison};
 use crate::systems::{Model, Outcome, System};
 
@@ -66,26 +66,8 @@ fn rule_of(call: &Call) -> &'static str {
 
 /// The checker's findings in every log that the case loads or leaves.
 pub(super) fn verdict_equals_model(context: &Context<'_>) -> Result<Applied, Violation> {
-    let mut logs: Vec<(usize, Payload, Encoding)> = vec![];
-    for (place, op) in context.case.ops.iter().enumerate() {
-        match &op.call {
-            Call::Restore { log: LogSource::Bytes(log), encoding } => {
-                logs.push((place, log.clone(), *encoding))
-            }
-            Call::Dump { encoding, .. } => {
-                logs.extend(context.trace.ok(place).map(|log| (place, dumped(log), *encoding)));
-            }
-            _ => {}
-        }
-    }
-    let epilogue = context.epilogue();
-    for finale in &epilogue.sessions {
-        for (dump, encoding) in [(finale.plain.dump, Encoding::Plain), (finale.zstd.dump, Encoding::Zstd)] {
-            logs.extend(epilogue.ok(dump).map(|log| (finale.ended.last, dumped(log), encoding)));
-        }
-    }
     let mut chances = 0;
-    for (place, log, encoding) in logs {
+    for (place, log, encoding) in context.logs() {
         let got = context.check(log.bytes(), encoding);
         let want = Model.check(&context.case.dialect, log.bytes(), encoding);
         let (Some(Outcome::Ok(got)), Some(Outcome::Ok(want))) = (got, want) else { continue };

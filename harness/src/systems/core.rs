@@ -48,7 +48,7 @@ impl System for Core {
 }
 
 /// A dialect by name. The usual one is made once, because that costs more than most cases do.
-fn known(name: &str) -> Option<Arc<Dialect>> {
+pub(crate) fn known(name: &str) -> Option<Arc<Dialect>> {
     static USUAL: LazyLock<Arc<Dialect>> = LazyLock::new(|| Arc::new(dialect::dsh_v0()));
     if name == USUAL.name { Some(Arc::clone(&USUAL)) } else { dialect::by_name(name).map(Arc::new) }
 }

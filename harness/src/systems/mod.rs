@@ -12,6 +12,7 @@ mod live;
 mod model;
 
 pub use self::core::Core;
+pub(crate) use self::core::known;
 pub use abrupt::Abrupt;
 pub use model::Model;
 

@@ -1,211 +1,312 @@
-//! A log as lines that can be taken away: what stays keeps its meaning, because seqs and what names them move along.
+//! A log as lines that can be taken away: what stays keeps its meaning, because seqs, what names them, and the numbers of
+//! turns and steps move along.
+//!
+//! The text is held once, and what is left of it is a list of places: taking lines away copies nothing, and the numbers
+//! are worked out when the text is asked for.
 
 use foldproof::codec::rows::Tag;
 use foldproof::json::{Scanner, Value};
 use foldproof::limits::READ_DEPTH;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Lines of a log, with what of them counts events.
 #[derive(Clone, Debug)]
 pub struct Script {
+    whole: Rc<Whole>,
+    /// Places of the lines that are left, ascending.
+    kept: Vec<usize>,
+}
+
+/// A text taken apart.
+#[derive(Debug)]
+struct Whole {
+    text: Vec<u8>,
     lines: Vec<Line>,
+    names: Vec<Name>,
 }
 
 /// One line and its newline, where it has one.
 #[derive(Clone, Debug)]
 struct Line {
-    bytes: Vec<u8>,
-    /// The seqs that it names, in the order of the text; none in a line that is no event.
-    names: Vec<Name>,
+    start: usize,
+    end: usize,
+    /// The numbers in it that move, in the order of the text: a range of all names.
+    names: Range<u32>,
     /// The number of events in front of it, and in it.
     first: u64,
     events: u64,
+    bracket: Option<Bracket>,
 }
 
-/// A number in a line that names an event.
-#[derive(Clone, Debug)]
+/// What a line opens or closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bracket {
+    /// `turn/start`
+    TurnStart,
+    /// `turn/end`
+    TurnEnd,
+    /// `step/start`
+    StepStart,
+    /// `step/end`
+    StepEnd,
+}
+
+/// A number in a line that moves along: where it stands in the text, and what it says.
+#[derive(Clone, Copy, Debug)]
 struct Name {
-    at: Range<usize>,
+    at: usize,
+    length: u32,
     what: What,
+    number: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    /// The line's own seq, and how far it is from the number of events in front of it.
-    Own(i64),
+    /// The line's own seq, which may be off the number of events in front of it.
+    Own,
     /// Another event, which a replace begins or ends at.
-    End(u64),
+    End,
     /// Another event, which is cited: an element of a list.
-    Cited(u64),
+    Cited,
     /// How many events a header says are inherited.
-    Inherited(u64),
+    Inherited,
+    /// The number of a turn.
+    Turn,
+    /// The number of a step.
+    Step,
 }
 
 impl Script {
     /// Takes a text apart.
-    pub fn new(text: &[u8]) -> Script {
+    pub fn new(text: Vec<u8>) -> Script {
         let mut scanner = Scanner::new(READ_DEPTH);
-        let mut lines = vec![];
-        let mut first = 0;
+        let (mut lines, mut names) = (vec![], vec![]);
+        let (mut first, mut start) = (0, 0);
         for bytes in text.split_inclusive(|byte| *byte == b'\n') {
-            let line = line(bytes, first, &mut scanner);
+            let line = line(bytes, start, first, &mut scanner, &mut names);
             first += line.events;
+            start = line.end;
             lines.push(line);
         }
-        Script { lines }
+        let kept = (0..lines.len()).collect();
+        Script { whole: Rc::new(Whole { text, lines, names }), kept }
     }
 
     /// Number of lines.
     pub fn len(&self) -> usize {
-        self.lines.len()
+        self.kept.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.kept.is_empty()
     }
 
-    /// The bytes of a line.
+    /// The bytes of a line, with the numbers that it came with.
     pub fn line(&self, place: usize) -> &[u8] {
-        &self.lines[place].bytes
+        let line = &self.whole.lines[self.kept[place]];
+        &self.whole.text[line.start..line.end]
     }
 
-    /// The text.
-    pub fn text(&self) -> Vec<u8> {
-        self.lines.iter().flat_map(|line| line.bytes.iter().copied()).collect()
+    /// What a line opens or closes.
+    pub fn bracket(&self, place: usize) -> Option<Bracket> {
+        self.whole.lines[self.kept[place]].bracket
     }
 
     /// Without the lines of these ranges, which stand in order and apart.
     pub fn without(&self, gone: &[Range<usize>]) -> Script {
-        // What was taken away in front of a seq: where it begins, and how many events went until behind it.
-        let mut cuts: Vec<(u64, u64, u64)> = vec![];
-        let mut total = 0;
-        for range in gone {
-            for line in self.lines[range.clone()].iter().filter(|line| line.events > 0) {
-                total += line.events;
-                cuts.push((line.first, line.first + line.events, total));
-            }
-        }
-        // How many of the events in front of a seq went.
-        let removed = |seq: u64| {
-            let behind = cuts.partition_point(|(start, ..)| *start < seq);
-            let last = behind.checked_sub(1).map(|last| cuts[last]);
-            last.map_or(0, |(_, end, total)| total - (end - seq.min(end)))
-        };
-        // Where an event went to; nothing when it is gone.
-        let moved = |seq: u64| {
-            let before = removed(seq);
-            (removed(seq.saturating_add(1)) == before).then(|| seq - before)
-        };
-        let mut first = 0;
-        let mut lines = vec![];
-        let mut gone = gone.iter().peekable();
-        for (place, line) in self.lines.iter().enumerate() {
-            while gone.next_if(|range| range.end <= place).is_some() {}
-            if gone.peek().is_some_and(|range| range.contains(&place)) {
-                continue;
-            }
-            let line = line.renumbered(first, &moved, &removed);
-            first += line.events;
-            lines.push(line);
-        }
-        Script { lines }
-    }
-
-    /// With another text for one line.
-    pub fn with(&self, place: usize, bytes: &[u8]) -> Script {
-        let mut lines = self.lines.clone();
-        lines[place] = line(bytes, lines[place].first, &mut Scanner::new(READ_DEPTH));
-        Script { lines }
-    }
-
-    /// The type of each line's event, where it has one.
-    pub fn kinds(&self) -> Vec<Option<String>> {
-        let mut scanner = Scanner::new(READ_DEPTH);
-        let mut kind = |line: &Line| {
-            let scan = scanner.scan(line.bytes.trim_ascii_end()).ok()?;
-            scan.root().get("type").and_then(Value::as_str).map(|kind| kind.display())
-        };
-        self.lines.iter().map(&mut kind).collect()
-    }
-}
-
-impl Line {
-    fn renumbered(
-        &self,
-        first: u64,
-        moved: &impl Fn(u64) -> Option<u64>,
-        removed: &impl Fn(u64) -> u64,
-    ) -> Line {
-        let mut line = Line { bytes: vec![], names: vec![], first, events: self.events };
+        let mut kept = Vec::with_capacity(self.kept.len());
         let mut from = 0;
-        for name in &self.names {
-            line.bytes.extend_from_slice(&self.bytes[from..name.at.start]);
-            from = name.at.end;
-            let (number, what) = match name.what {
-                What::Own(off) => (Some(first.saturating_add_signed(off)), What::Own(off)),
-                What::End(seq) => {
-                    let seq = moved(seq).unwrap_or(seq);
-                    (Some(seq), What::End(seq))
-                }
-                What::Cited(seq) => (moved(seq), What::Cited(moved(seq).unwrap_or(seq))),
-                What::Inherited(count) => {
-                    let kept = count - removed(count);
-                    (Some(kept), What::Inherited(kept))
-                }
-            };
-            let Some(number) = number else {
-                // An element of a list goes with its comma: the one behind it, or else the one in front.
-                if self.bytes.get(from) == Some(&b',') {
-                    from += 1;
-                } else if line.bytes.last() == Some(&b',') {
-                    line.bytes.pop();
-                }
-                continue;
-            };
-            let start = line.bytes.len();
-            line.bytes.extend_from_slice(number.to_string().as_bytes());
-            line.names.push(Name { at: start..line.bytes.len(), what });
+        for range in gone {
+            kept.extend_from_slice(&self.kept[from..range.start]);
+            from = range.end;
         }
-        line.bytes.extend_from_slice(&self.bytes[from..]);
-        line
+        kept.extend_from_slice(&self.kept[from..]);
+        Script { whole: Rc::clone(&self.whole), kept }
+    }
+
+    /// Whether most of the lines that it came from are gone.
+    pub fn is_sparse(&self) -> bool {
+        self.len() * 2 < self.whole.lines.len()
+    }
+
+    /// Its text taken apart anew, so that what is gone costs nothing any more.
+    #[must_use]
+    pub fn settled(&self) -> Script {
+        Script::new(self.text())
+    }
+
+    /// With another text for one line, which names the same events.
+    pub fn with(&self, place: usize, bytes: &[u8]) -> Script {
+        let lines = (0..self.len()).map(|other| if other == place { bytes } else { self.line(other) });
+        Script::new(lines.flatten().copied().collect())
+    }
+
+    /// The text.
+    pub fn text(&self) -> Vec<u8> {
+        let Whole { text, lines, names } = &*self.whole;
+        if self.len() == lines.len() {
+            return text.clone();
+        }
+        let size = self.kept.iter().map(|place| lines[*place].end - lines[*place].start).sum();
+        let mut out = Out { bytes: Vec::with_capacity(size), gone: Gone::new(lines, &self.kept) };
+        let (mut first, mut turns, mut steps) = (0, 0, 0);
+        let mut kept = self.kept.iter().peekable();
+        for (place, line) in lines.iter().enumerate() {
+            let stays = kept.next_if_eq(&&place).is_some();
+            match line.bracket {
+                Some(Bracket::TurnStart) => {
+                    steps = 0;
+                    turns += u64::from(!stays);
+                }
+                Some(Bracket::StepStart) => steps += u64::from(!stays),
+                _ => {}
+            }
+            if stays {
+                let names = &names[line.names.start as usize..line.names.end as usize];
+                out.line(text, line, names, (first, turns, steps));
+                first += line.events;
+            }
+        }
+        out.bytes
     }
 }
 
-fn line(bytes: &[u8], first: u64, scanner: &mut Scanner) -> Line {
-    let mut line = Line { bytes: bytes.to_vec(), names: vec![], first, events: 0 };
+/// The events that were taken away.
+struct Gone {
+    /// Where each stretch of them begins and ends, and how many went until behind it.
+    stretches: Vec<(u64, u64, u64)>,
+}
+
+impl Gone {
+    fn new(lines: &[Line], kept: &[usize]) -> Gone {
+        let mut stretches: Vec<(u64, u64, u64)> = vec![];
+        let mut total = 0;
+        let mut kept = kept.iter().peekable();
+        for (place, line) in lines.iter().enumerate() {
+            if kept.next_if_eq(&&place).is_some() || line.events == 0 {
+                continue;
+            }
+            total += line.events;
+            let end = line.first + line.events;
+            match stretches.last_mut() {
+                Some(last) if last.1 == line.first => (last.1, last.2) = (end, total),
+                _ => stretches.push((line.first, end, total)),
+            }
+        }
+        Gone { stretches }
+    }
+
+    /// How many of the events in front of a seq went.
+    fn before(&self, seq: u64) -> u64 {
+        let behind = self.stretches.partition_point(|(start, ..)| *start < seq);
+        let last = behind.checked_sub(1).map(|last| self.stretches[last]);
+        last.map_or(0, |(_, end, total)| total - (end - seq.min(end)))
+    }
+
+    /// Where an event went to; nothing when it is gone.
+    fn moved(&self, seq: u64) -> Option<u64> {
+        let before = self.before(seq);
+        (self.before(seq.saturating_add(1)) == before).then(|| seq - before)
+    }
+}
+
+/// A text that is being written.
+struct Out {
+    bytes: Vec<u8>,
+    gone: Gone,
+}
+
+impl Out {
+    /// Writes a line. `first`, `turns` and `steps`: events in front of it that stayed, and turns and steps of its turn in
+    /// front of it that went.
+    fn line(&mut self, text: &[u8], line: &Line, names: &[Name], (first, turns, steps): (u64, u64, u64)) {
+        let mut from = line.start;
+        for name in names {
+            let number = match name.what {
+                // What was wrong by some number stays wrong by it.
+                What::Own => Some((name.number + first).saturating_sub(line.first)),
+                What::End => self.gone.moved(name.number).or(Some(name.number)),
+                What::Cited => self.gone.moved(name.number),
+                What::Inherited => Some(name.number - self.gone.before(name.number)),
+                What::Turn => Some(name.number.saturating_sub(turns)),
+                What::Step => Some(name.number.saturating_sub(steps)),
+            };
+            if number == Some(name.number) {
+                continue;
+            }
+            self.bytes.extend_from_slice(&text[from..name.at]);
+            from = name.at + name.length as usize;
+            match number {
+                Some(number) => self.bytes.extend_from_slice(number.to_string().as_bytes()),
+                // An element of a list goes with its comma: the one behind it, or else the one in front.
+                None if text.get(from) == Some(&b',') => from += 1,
+                None if self.bytes.last() == Some(&b',') => {
+                    self.bytes.pop();
+                }
+                None => {}
+            }
+        }
+        self.bytes.extend_from_slice(&text[from..line.end]);
+    }
+}
+
+fn line(bytes: &[u8], start: usize, first: u64, scanner: &mut Scanner, names: &mut Vec<Name>) -> Line {
+    let known = names.len();
+    let range = |names: &[Name]| {
+        // A log that fits into memory has fewer numbers than that; beyond it lines are moved as they are.
+        let place = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        place(known)..place(names.len())
+    };
+    let mut line =
+        Line { start, end: start + bytes.len(), names: range(names), first, events: 0, bracket: None };
     if std::str::from_utf8(bytes).is_err() {
         return line;
     }
     let Ok(scan) = scanner.scan(bytes.trim_ascii_end()) else { return line };
     let root = scan.root();
-    let mut name = |value: Option<Value<'_>>, what: &dyn Fn(u64) -> What| {
+    let mut name = |value: Option<Value<'_>>, what: What| {
         if let Some(value) = value
             && let Some(number) = value.as_uint()
         {
-            line.names.push(Name { at: value.at()..value.end(), what: what(number) });
+            let length = u32::try_from(value.end() - value.at()).unwrap_or(0);
+            names.push(Name { at: start + value.at(), length, what, number });
         }
     };
-    let own = |seq: u64| What::Own(seq.cast_signed().saturating_sub(first.cast_signed()));
     let kind = root.get("type").and_then(Value::as_str);
     let row = kind.and_then(Tag::of).filter(|_| root.get("seq0").is_some());
+    if row.is_some() || root.get("seq").is_some() {
+        name(root.path(&["data", "turn"]), What::Turn);
+        name(root.path(&["data", "step"]), What::Step);
+    }
     if row.is_some() {
-        name(root.get("seq0"), &own);
-        let texts = ["texts", "deltas"].iter().find_map(|key| root.path(&["data", key]));
+        name(root.get("seq0"), What::Own);
+        let texts = ["texts", "args"].iter().find_map(|key| root.path(&["data", key]));
         line.events = texts.map_or(1, |texts| texts.elements().count() as u64);
     } else if root.get("seq").is_some() {
-        name(root.get("seq"), &own);
+        name(root.get("seq"), What::Own);
         for end in ["start", "end"] {
-            name(root.path(&["surfaceOp", end]), &What::End);
+            name(root.path(&["surfaceOp", end]), What::End);
         }
         for cited in root.get("sourceEventSeqs").into_iter().flat_map(Value::elements) {
-            name(Some(cited), &What::Cited);
+            name(Some(cited), What::Cited);
         }
         line.events = 1;
+        let brackets = [
+            ("turn/start", Bracket::TurnStart),
+            ("turn/end", Bracket::TurnEnd),
+            ("step/start", Bracket::StepStart),
+            ("step/end", Bracket::StepEnd),
+        ];
+        line.bracket = brackets
+            .into_iter()
+            .find_map(|(name, bracket)| kind.is_some_and(|kind| kind.is(name)).then_some(bracket));
     } else if first == 0 {
-        name(root.get("seedLength"), &What::Inherited);
+        name(root.get("seedLength"), What::Inherited);
     }
-    line.names.sort_by_key(|name| name.at.start);
+    names[known..].sort_by_key(|name| name.at);
+    line.names = range(names);
     line
 }
 
@@ -217,7 +318,7 @@ mod tests {
     fn what_stays_names_what_stays() {
         let text = b"{\"type\":\"session\",\"seedLength\":2}\n{\"seq\":0}\n{\"seq\":1}\n{\"seq\":9}\n\
             {\"seq\":3,\"sourceEventSeqs\":[0,1,2],\"surfaceOp\":{\"op\":\"replace\",\"start\":1,\"end\":2}}\nno JSON";
-        let script = Script::new(text);
+        let script = Script::new(text.to_vec());
         assert_eq!(script.text(), text);
         // Event 0 is gone; a seq that was wrong by seven is wrong by seven still.
         let less = script.without(std::slice::from_ref(&(1..2)));
@@ -229,5 +330,40 @@ mod tests {
             {\"seq\":0,\"sourceEventSeqs\":[],\"surfaceOp\":{\"op\":\"replace\",\"start\":1,\"end\":2}}\n";
         assert_eq!(String::from_utf8(least.text()).as_deref(), Ok(want));
         assert!(script.without(std::slice::from_ref(&(0..6))).is_empty());
+        // What is taken away in two goes is what is taken away in one, and settling changes no byte.
+        let twice = less.without(&[1..2, 2..3, 4..5]);
+        assert_eq!(String::from_utf8(twice.text()).as_deref(), Ok(want));
+        assert_eq!(twice.settled().text(), twice.text());
+    }
+
+    #[test]
+    fn turns_and_steps_count_on() {
+        let event = |seq: u64, kind: &str, data: &str| {
+            format!("{{\"type\":\"{kind}\",\"seq\":{seq},\"data\":{{{data}}}}}\n")
+        };
+        let step = |turn: u64, step: u64| format!("\"turn\":{turn},\"step\":{step}");
+        let text = [
+            event(0, "turn/start", "\"turn\":1"),
+            event(1, "turn/end", "\"turn\":1"),
+            event(2, "turn/start", "\"turn\":2"),
+            event(3, "step/start", &step(2, 1)),
+            event(4, "step/end", &step(2, 1)),
+            event(5, "step/start", &step(2, 2)),
+            event(6, "step/end", &step(9, 2)),
+            event(7, "compaction/start", "\"turn\":null"),
+            event(8, "turn/start", "\"turn\":3"),
+            event(9, "step/start", &step(3, 1)),
+        ];
+        let script = Script::new(text.concat().into_bytes());
+        // The first turn and the second one's first step are gone; a wrong number stays wrong by as much.
+        let want = [
+            event(0, "turn/start", "\"turn\":1"),
+            event(1, "step/start", &step(1, 1)),
+            event(2, "step/end", &step(8, 1)),
+            event(3, "compaction/start", "\"turn\":null"),
+            event(4, "turn/start", "\"turn\":2"),
+            event(5, "step/start", &step(2, 1)),
+        ];
+        assert_eq!(String::from_utf8(script.without(&[0..2, 3..5]).text()), Ok(want.concat()));
     }
 }

@@ -1,10 +1,10 @@
 //! The smallest log that still breaks a rule.
 //!
-//! Everything behind the place goes first, then stretches of lines in halves and smaller, whole turns and steps, brackets
-//! around what may stay, and single lines; then texts become short. A smaller log is kept when it breaks the rule and no
+//! Everything behind the place goes first, and everything in front of it where nothing of that is needed; then stretches
+//! of turns, of steps and of lines, in halves and smaller, and brackets around what may stay; then texts become short. A smaller log is kept when it breaks the rule and no
 //! rule that the log did not break before, so that what comes out shows one thing.
 
-use super::lines::Script;
+use super::lines::{Bracket, Script};
 use foldproof::check::{Input, Options, check};
 use foldproof::json::{Kind, Scanner, Value};
 use foldproof::limits::READ_DEPTH;
@@ -43,8 +43,8 @@ pub struct Bounds<'b> {
 }
 
 /// Reduces the decoded text of a log; nothing when it does not break the rule.
-pub fn reduce(text: &[u8], rule: Rule, options: &Options, bounds: &Bounds<'_>) -> Option<Reduced> {
-    let first = found(text, options)?;
+pub fn reduce(text: Vec<u8>, rule: Rule, options: &Options, bounds: &Bounds<'_>) -> Option<Reduced> {
+    let first = found(&text, options)?;
     if !first.iter().any(|(broken, _)| *broken == rule) {
         return None;
     }
@@ -57,9 +57,20 @@ pub fn reduce(text: &[u8], rule: Rule, options: &Options, bounds: &Bounds<'_>) -
     if last < search.best.len() {
         search.offer(std::slice::from_ref(&(last..search.best.len())));
     }
+    // What needs nothing that stands in front of it is done at once, however long the log is.
+    if last == search.best.len() && last > 2 {
+        search.offer(std::slice::from_ref(&(1..last - 1)));
+    }
     loop {
         let before = search.size;
-        search.stretches();
+        for starts in [&[Bracket::TurnStart][..], &[Bracket::TurnStart, Bracket::TurnEnd, Bracket::StepStart]]
+        {
+            let is = |place: usize, script: &Script| {
+                place == 1 || script.bracket(place).is_some_and(|bracket| starts.contains(&bracket))
+            };
+            search.stretches(&is);
+        }
+        search.stretches(&|_, _| true);
         search.nested();
         search.texts();
         if search.size == before || search.is_over() {
@@ -116,39 +127,46 @@ impl Search<'_> {
         if smaller {
             self.allowed = broken.iter().map(|(rule, _)| *rule).collect();
             self.size = text.len();
-            self.best = script;
+            // Most of a long log is gone soon; what is left is then taken apart anew, and the rest is forgotten.
+            self.best = if script.is_sparse() { Script::new(text) } else { script };
         }
         (self.bounds.tell)(Reached { lines: self.best.len(), runs: self.runs });
         smaller
     }
 
-    /// Stretches of lines, in halves, then in smaller ones, then one by one; from behind, because what comes later
-    /// speaks of what came before.
-    fn stretches(&mut self) {
-        let mut width = self.best.len().div_ceil(2);
+    /// Stretches of lines between places that `starts` names, in halves, then in smaller ones, then one by one; from
+    /// behind, because what comes later speaks of what came before.
+    fn stretches(&mut self, starts: &dyn Fn(usize, &Script) -> bool) {
+        let mut bounds: Vec<usize> =
+            (0..self.best.len()).filter(|place| starts(*place, &self.best)).collect();
+        bounds.push(self.best.len());
+        let mut width = (bounds.len() - 1).div_ceil(2);
         while width > 0 && !self.is_over() {
-            let mut end = self.best.len();
+            let mut end = bounds.len() - 1;
             while end > 0 && !self.is_over() {
                 let start = end.saturating_sub(width);
-                self.offer(std::slice::from_ref(&(start..end)));
+                let gone = bounds[start]..bounds[end];
+                let less = gone.len();
+                if self.offer(&[gone]) {
+                    bounds.drain(start..end);
+                    bounds[start..].iter_mut().for_each(|bound| *bound -= less);
+                }
                 end = start;
             }
             width /= 2;
         }
     }
 
-    /// Turns and steps: as a whole, and as brackets whose inside stays.
+    /// Turns and steps as brackets whose inside stays.
     fn nested(&mut self) {
-        for (open, close) in [("turn/start", "turn/end"), ("step/start", "step/end")] {
-            let mut behind = usize::MAX;
-            loop {
-                let kinds = self.best.kinds();
-                let is = |place: usize, kind: &str| kinds[place].as_deref() == Some(kind);
-                let Some(start) = (0..kinds.len().min(behind)).rev().find(|place| is(*place, open)) else {
-                    break;
-                };
-                let end = (start..kinds.len()).find(|place| is(*place, close)).unwrap_or(kinds.len() - 1);
-                if !self.offer(std::slice::from_ref(&(start..end + 1))) && end > start {
+        for (open, close) in [(Bracket::TurnStart, Bracket::TurnEnd), (Bracket::StepStart, Bracket::StepEnd)]
+        {
+            let mut behind = self.best.len();
+            let is = |script: &Script, place: usize, bracket| script.bracket(place) == Some(bracket);
+            while let Some(start) = (0..behind).rev().find(|place| is(&self.best, *place, open)) {
+                let end = (start..self.best.len()).find(|place| is(&self.best, *place, close));
+                let end = end.unwrap_or(self.best.len() - 1);
+                if end > start && !self.offer(std::slice::from_ref(&(start..end + 1))) {
                     self.offer(&[start..start + 1, end..end + 1]);
                 }
                 behind = start;
@@ -161,6 +179,8 @@ impl Search<'_> {
 
     /// Strings and containers inside `data`, and other members of the envelope that may be empty.
     fn texts(&mut self) {
+        // Lines that were left with the numbers of a longer log get their own.
+        self.best = self.best.settled();
         for place in (0..self.best.len()).rev() {
             let mut next = 0;
             while !self.is_over() {

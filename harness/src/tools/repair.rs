@@ -68,15 +68,14 @@ impl Refusal {
                  keeps what stands before the damage and sets the rest beside it"
             }
             Refusal::NoHeader => {
-                "the header is missing or damaged, and a header is never invented; `foldproof explain` says what can be \
-                 done"
+                "no header can be read from the file, and one is never invented; `foldproof explain` says what can be done"
             }
             Refusal::Unsupported => {
                 "the log is not broken but written for another version or vocabulary, so there is nothing to repair; \
                  read it with the program that wrote it"
             }
             Refusal::Reject => {
-                "the log holds an event that no reader admits, and a repair never removes an event; --salvage keeps \
+                "the log holds an event that the contract does not admit, and a repair never removes an event; --salvage keeps \
                  what stands before it and sets the rest beside it"
             }
             Refusal::Unrepairable => {

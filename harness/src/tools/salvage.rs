@@ -60,8 +60,8 @@ impl Refusal {
                 "the log is not broken but written for another version; read it with the program that wrote it"
             }
             Refusal::NoHeader => {
-                "the header itself is missing or damaged, so no prefix of the file is a log, and a header is never \
-                 invented; `foldproof explain` says what can be done"
+                "no header can be read from the file, so no prefix of it is a log, and a header is never invented; \
+                 `foldproof explain` says what can be done"
             }
             Refusal::Nothing => "no event was ever committed, so nothing would be left",
         }

@@ -3,7 +3,7 @@
 use foldproof::dialect::Dialect;
 use std::collections::BTreeSet;
 
-/// Members that the contract names.
+/// Members that the contract names; those of a header, of a request and of a replace come with the dialect.
 const KEYS: &[&str] = &[
     "type",
     "seq",
@@ -14,15 +14,6 @@ const KEYS: &[&str] = &[
     "ignorable",
     "version",
     "id",
-    "createdAt",
-    "delegationDepth",
-    "cwd",
-    "parentSession",
-    "seedLength",
-    "origin",
-    "agentPreset",
-    "sandboxMode",
-    "approvalPolicy",
     "seq0",
     "time0",
     "turn",
@@ -105,7 +96,7 @@ const SPOKEN: &[&str] = &[
     "blockType",
 ];
 
-/// Those words, beside the types of the dialect.
+/// Those words, beside what the dialect spells: types, roles of messages, reasons.
 const WORDS: &[&str] = &[
     "session",
     "text-chunks",
@@ -129,12 +120,6 @@ const WORDS: &[&str] = &[
     "tool",
     "model",
     "plugin",
-    "completed",
-    "aborted",
-    "blocked",
-    "error",
-    "max-tokens",
-    "interrupted",
     "stop",
     "tool-calls",
     "append",
@@ -160,7 +145,6 @@ const PLACING: &[&str] = &[
     "version",
     "createdAt",
     "delegationDepth",
-    "seedLength",
     "seq0",
     "time0",
     "turn",

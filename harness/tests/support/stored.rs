@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+#[path = "schema.rs"]
+pub mod schema;
+
 use foldproof_harness::model::Dialect;
 use serde_json::Value;
 use std::io::Write;
@@ -70,62 +73,11 @@ pub fn rank(verdict: &str) -> usize {
     verdicts.iter().position(|name| *name == verdict).unwrap()
 }
 
-/// Panics unless a value is what a schema of `harness/schema` says, as far as those schemas go.
+/// Panics unless a value is what a schema of `harness/schema` says.
 pub fn conforms(schema: &str, value: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema").join(format!("{schema}.schema.json"));
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    if let Err(why) = fits(&schema, &schema, value) {
+    if let Err(why) = schema::fits(&schema, &schema, value) {
         panic!("{why}\n{value:#}");
     }
-}
-
-fn fits(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
-    if let Some(name) = schema["$ref"].as_str() {
-        return fits(root, &root["$defs"][name.strip_prefix("#/$defs/").unwrap()], value);
-    }
-    if let Some(any) = schema["anyOf"].as_array() {
-        let tried: Vec<_> = any.iter().map(|schema| fits(root, schema, value)).collect();
-        return if tried.iter().any(Result::is_ok) { Ok(()) } else { tried[0].clone() };
-    }
-    if schema.get("const").is_some_and(|wanted| wanted != value)
-        || schema["enum"].as_array().is_some_and(|wanted| !wanted.contains(value))
-    {
-        return Err(format!("{value} is not one of {schema}"));
-    }
-    let types = match &schema["type"] {
-        Value::String(one) => vec![one.as_str()],
-        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
-        _ => vec![],
-    };
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    if !types.is_empty() && !types.contains(&kind) {
-        return Err(format!("{value} is no {types:?}"));
-    }
-    for item in value.as_array().into_iter().flatten() {
-        fits(root, &schema["items"], item)?;
-    }
-    if let Some(members) = value.as_object() {
-        for name in schema["required"].as_array().into_iter().flatten() {
-            if !members.contains_key(name.as_str().unwrap()) {
-                return Err(format!("{name} is missing"));
-            }
-        }
-        for (name, member) in members {
-            match schema["properties"].get(name) {
-                Some(schema) => fits(root, schema, member).map_err(|why| format!("{name}: {why}"))?,
-                None if schema["additionalProperties"] == false => {
-                    return Err(format!("{name} is not known"));
-                }
-                None => {}
-            }
-        }
-    }
-    Ok(())
 }
