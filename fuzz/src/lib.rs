@@ -4,7 +4,7 @@
 //! line, so that every crash can be looked at without nightly.
 
 use foldproof::check::{Input, Options, load};
-use foldproof::json::canonicalize;
+use foldproof::json::{Scanner, canonicalize};
 use foldproof::limits::Limits;
 use foldproof::session::dump;
 use std::io::Cursor;
@@ -56,6 +56,27 @@ pub fn json_bytes(data: &[u8]) {
     }
 }
 
+/// Lines from which a scanner learns what most lines look like.
+const TYPICAL: [&str; 4] = [
+    r#"{"type":"assistant/chunk","seq":4,"time":17,"data":{"turn":1,"step":1,"chunk":{"type":"text-delta","index":0,"text":"a"}}}"#,
+    r#"{"type":"step/start","seq":3,"time":17,"data":{"turn":1,"step":1}}"#,
+    r#"{"type":"user/message","seq":2,"time":17,"data":{"id":"u","role":"user","content":[{"type":"text","text":"a"}],"source":{"kind":"user"}},"surfaceOp":"append"}"#,
+    r#"{"type":"turn/start","seq":0,"time":17,"data":{"turn":1}}"#,
+];
+
+/// A scanner that has learnt what lines look like reads every line as one does that has not.
+pub fn templates(data: &[u8]) {
+    let mut learnt = Scanner::new(100);
+    for line in TYPICAL.iter().cycle().take(80) {
+        assert!(learnt.scan(line.as_bytes()).is_ok(), "a typical line is JSON");
+    }
+    for line in data.split(|byte| *byte == b'\n').filter(|line| std::str::from_utf8(line).is_ok()) {
+        let mut fresh = Scanner::new(100);
+        let slow = fresh.scan(line).map(|scan| format!("{scan:?}"));
+        assert_eq!(learnt.scan(line).map(|scan| format!("{scan:?}")), slow, "both ways of reading agree");
+    }
+}
+
 /// Bounds that keep one input fast.
 fn options() -> Options {
     let limits = Limits { line: 1 << 20, decoded: 4 << 20, ..Limits::default() };
@@ -64,6 +85,7 @@ fn options() -> Options {
 
 /// Any bytes as a plain log: what loads must dump, packed and plain, to a log that loads to the same events.
 pub fn load_log(data: &[u8]) {
+    templates(data);
     let Ok(loaded) = load(Input::Plain(Box::new(data)), &options(), data.len()) else { return };
     for packed in [false, true] {
         let text = dump(&loaded.log, packed);

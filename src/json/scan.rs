@@ -183,6 +183,8 @@ impl Scanner {
         if self.tokens.capacity() == 0 {
             // One step instead of many, for scanners that read a line or two.
             self.tokens.reserve(16 + text.len().min(1 << 14) / 8);
+            self.frames.reserve(8);
+            self.keys.reserve(24);
         }
         let mut pass = Pass::new(text);
         if !self.templates.fit(&mut pass, &mut self.tokens) {

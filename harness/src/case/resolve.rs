@@ -7,7 +7,8 @@ use super::tamper;
 use crate::systems::Step;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use foldproof::json::{Scanner, Value, number};
+use foldproof::json::number;
+use foldproof::json::{Scanner, Value};
 use memchr::memchr2;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -42,7 +43,11 @@ pub fn resolve<'o>(op: &'o Op, steps: &[Step]) -> Cow<'o, Op> {
             for piece in append.data.pieces() {
                 match piece {
                     Piece::Text(text) => data.push(text.clone()),
-                    Piece::Seq(seq) => data.push(spell(&number(seq))),
+                    Piece::Seq(seq) => {
+                        let mut text = vec![];
+                        spell(&number(seq), &mut text);
+                        data.push(Payload(text));
+                    }
                 }
             }
             Call::Append(Append { surface_op, sources, data, ..append.clone() })
@@ -77,38 +82,59 @@ fn refers(append: &Append) -> bool {
 impl Append {
     /// `surfaceOp` as JSON text, when nothing is left to resolve.
     pub fn surface_op_text(&self) -> Option<Payload> {
-        Some(match self.surface_op.as_ref()? {
-            SurfaceOp::Append => "\"append\"".into(),
-            SurfaceOp::Replace { start, end } => {
-                let mut text = b"{\"op\":\"replace\",\"start\":".to_vec();
-                text.extend_from_slice(spell(start).bytes());
-                text.extend_from_slice(b",\"end\":");
-                text.extend_from_slice(spell(end).bytes());
-                text.push(b'}');
-                Payload(text)
+        let mut text = vec![];
+        self.print_surface_op(&mut text).then_some(Payload(text))
+    }
+
+    /// Appends `surfaceOp` as JSON text; says whether there is one.
+    pub fn print_surface_op(&self, out: &mut Vec<u8>) -> bool {
+        match &self.surface_op {
+            None => return false,
+            Some(SurfaceOp::Append) => out.extend_from_slice(b"\"append\""),
+            Some(SurfaceOp::Replace { start, end }) => {
+                out.extend_from_slice(b"{\"op\":\"replace\",\"start\":");
+                spell(start, out);
+                out.extend_from_slice(b",\"end\":");
+                spell(end, out);
+                out.push(b'}');
             }
-            SurfaceOp::Text(text) => text.clone(),
-        })
+            Some(SurfaceOp::Text(text)) => out.extend_from_slice(text.bytes()),
+        }
+        true
     }
 
     /// `sourceEventSeqs` as JSON text, when nothing is left to resolve.
     pub fn sources_text(&self) -> Option<Payload> {
-        Some(match self.sources.as_ref()? {
-            Sources::Seqs(seqs) => {
-                let parts: Vec<Vec<u8>> = seqs.iter().map(|seq| spell(seq).0).collect();
-                Payload([b"[", &parts.join(&b',')[..], b"]"].concat())
+        let mut text = vec![];
+        self.print_sources(&mut text).then_some(Payload(text))
+    }
+
+    /// Appends `sourceEventSeqs` as JSON text; says whether there are any.
+    pub fn print_sources(&self, out: &mut Vec<u8>) -> bool {
+        match &self.sources {
+            None => return false,
+            Some(Sources::Seqs(seqs)) => {
+                out.push(b'[');
+                for (place, seq) in seqs.iter().enumerate() {
+                    if place > 0 {
+                        out.push(b',');
+                    }
+                    spell(seq, out);
+                }
+                out.push(b']');
             }
-            Sources::Text(text) => text.clone(),
-        })
+            Some(Sources::Text(text)) => out.extend_from_slice(text.bytes()),
+        }
+        true
     }
 }
 
-/// A seq as JSON text.
-fn spell(reference: &Ref) -> Payload {
+/// Appends a seq as JSON text.
+fn spell(reference: &Ref, out: &mut Vec<u8>) {
     match reference {
-        Ref::Seq(seq) => seq.to_string().into(),
-        Ref::Op(_) => "0".into(),
-        Ref::Text(text) => text.clone(),
+        Ref::Seq(seq) => number::print_int(*seq, out),
+        Ref::Op(_) => out.push(b'0'),
+        Ref::Text(text) => out.extend_from_slice(text.bytes()),
     }
 }
 

@@ -54,18 +54,26 @@ pub(crate) mod answer {
     use super::Outcome;
     use base64::Engine as _;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-    use foldproof::json::text;
+    use foldproof::json::{number, text};
 
     pub(crate) fn null() -> Outcome {
         Outcome::Ok("null".to_owned())
     }
 
     pub(crate) fn seq(seq: u64) -> Outcome {
-        Outcome::Ok(format!("{{\"seq\":{seq}}}"))
+        counted(b"{\"seq\":", seq)
     }
 
     pub(crate) fn events(count: u64) -> Outcome {
-        Outcome::Ok(format!("{{\"events\":{count}}}"))
+        counted(b"{\"events\":", count)
+    }
+
+    fn counted(member: &[u8], count: u64) -> Outcome {
+        let mut out = Vec::with_capacity(member.len() + 8);
+        out.extend_from_slice(member);
+        number::print_int(count, &mut out);
+        out.push(b'}');
+        json(out)
     }
 
     pub(crate) fn no_session() -> Outcome {

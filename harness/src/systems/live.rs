@@ -2,7 +2,7 @@
 
 use super::interpret::answer;
 use super::{Outcome, frames};
-use crate::case::{Append, Behaviour, Call, Encoding, Mutation, Payload, RequestSource, View};
+use crate::case::{Append, Behaviour, Call, Encoding, Mutation, RequestSource, View};
 use foldproof::check::{Loaded, Report};
 use foldproof::event::Seq;
 use foldproof::finding::Findings;
@@ -17,7 +17,7 @@ pub(super) struct Live {
     pub(super) session: Session,
     seen: Arc<Mutex<Vec<u64>>>,
     /// The buffers of the last append.
-    handed_in: Vec<Vec<u8>>,
+    handed_in: [Vec<u8>; 3],
     /// Histories and requests that are still held, with what they said when they were handed out.
     held: Vec<(Held, Vec<u8>)>,
 }
@@ -50,7 +50,7 @@ const HELD: usize = 8;
 
 impl Live {
     pub(super) fn new(session: Session) -> Live {
-        Live { session, seen: Arc::default(), handed_in: vec![], held: vec![] }
+        Live { session, seen: Arc::default(), handed_in: Default::default(), held: vec![] }
     }
 
     fn hold(&mut self, held: Held, said: &[u8]) {
@@ -162,24 +162,25 @@ impl Live {
     }
 
     fn append(&mut self, append: &Append) -> Outcome {
-        let text = |payload: Option<Payload>| payload.map(|payload| payload.0);
         let Some(data) = append.data.as_plain() else {
             return Outcome::refused(None, "an unresolved reference");
         };
-        self.handed_in = vec![data.to_vec()];
-        let (surface_op, sources) = (text(append.surface_op_text()), text(append.sources_text()));
+        let [handed, surface_op, sources] = &mut self.handed_in;
+        for buffer in [&mut *handed, &mut *surface_op, &mut *sources] {
+            buffer.clear();
+        }
+        handed.extend_from_slice(data);
+        let has = (append.print_surface_op(surface_op), append.print_sources(sources));
         let draft = Draft {
             kind: &append.kind,
-            data: &self.handed_in[0],
-            surface_op: surface_op.as_deref(),
-            sources: sources.as_deref(),
+            data: handed,
+            surface_op: has.0.then_some(surface_op),
+            sources: has.1.then_some(sources),
         };
-        let outcome = match self.session.append(draft, append.time) {
+        match self.session.append(draft, append.time) {
             Ok(seq) => answer::seq(seq),
             Err(error) => append_error(&error),
-        };
-        self.handed_in.extend([surface_op, sources].into_iter().flatten());
-        outcome
+        }
     }
 
     /// The projection as the session has it, cached where it is.
