@@ -52,6 +52,8 @@ pub struct Lines<'a> {
     source: Source<'a>,
     limits: Limits,
     buffer: Vec<u8>,
+    /// How many bytes of `buffer` were read; those behind are there to be written over.
+    filled: usize,
     /// Bytes of the next read: small logs do not pay for the zeroing of a large buffer.
     step: usize,
     /// What is in `buffer` and was not given yet.
@@ -86,6 +88,7 @@ impl<'a> Lines<'a> {
             source,
             limits,
             buffer: vec![],
+            filled: 0,
             step: FIRST,
             from: 0,
             searched: 0,
@@ -130,7 +133,7 @@ impl<'a> Lines<'a> {
     fn buffered(&self) -> &[u8] {
         match self.source {
             Source::Text(text) => text,
-            _ => &self.buffer,
+            _ => &self.buffer[..self.filled],
         }
     }
 
@@ -186,27 +189,38 @@ impl<'a> Lines<'a> {
     fn fill(&mut self) -> Result<Piece, FrameError> {
         if self.from > 0 {
             // What is left of the last read is the start of one line; it moves at most once a read.
-            self.buffer.drain(..self.from);
+            self.buffer.copy_within(self.from..self.filled, 0);
+            self.filled -= self.from;
             self.searched -= self.from;
             self.from = 0;
         }
-        let length = self.buffer.len();
+        let length = self.filled;
         let piece = match &mut self.source {
             Source::Text(_) => Piece::End,
-            Source::Frames(frames) => frames.read(&mut self.buffer)?,
+            Source::Frames(frames) => {
+                self.buffer.truncate(length);
+                let piece = frames.read(&mut self.buffer)?;
+                self.filled = self.buffer.len();
+                piece
+            }
             Source::Plain(source) => {
                 // A long line doubles the read, so that its bytes move a constant number of times.
                 let step = self.step.max(length);
                 self.step = CHUNK.min(self.step * 2);
-                self.buffer.reserve(step);
-                // Unlike a plain read this needs no zeros to write over.
-                match source.take(step as u64).read_to_end(&mut self.buffer)? {
-                    0 => Piece::End,
-                    count => Piece::Bytes(count),
+                if self.buffer.len() < length + step {
+                    self.buffer.resize(length + step, 0);
                 }
+                let count = loop {
+                    match source.read(&mut self.buffer[length..length + step]) {
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        other => break other?,
+                    }
+                };
+                self.filled += count;
+                if count == 0 { Piece::End } else { Piece::Bytes(count) }
             }
         };
-        self.read += (self.buffer.len() - length) as u64;
+        self.read += (self.filled - length) as u64;
         Ok(piece)
     }
 }

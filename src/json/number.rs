@@ -26,6 +26,27 @@ pub fn short(token: &[u8]) -> Option<u64> {
     }
 }
 
+/// The same of the token between two offsets of a text.
+#[inline]
+pub(super) fn short_in(text: &[u8], at: usize, end: usize) -> Option<u64> {
+    let last = |end: usize| text[..end].last_chunk::<8>().map(|word| u64::from_le_bytes(*word));
+    match end - at {
+        length @ 1..=8 if end >= 8 => value_of(kept(last(end)?, length)),
+        length @ 9..=15 if end >= 16 => {
+            let high = value_of(kept(last(end - 8)?, length - 8))?;
+            Some(high * 100_000_000 + value_of(last(end)?)?)
+        }
+        _ => short(&text[at..end]),
+    }
+}
+
+/// A word of which only the last `length` bytes of its text count; the others become zeros in front.
+#[inline]
+fn kept(word: u64, length: usize) -> u64 {
+    let mask = u64::MAX << (8 * (8 - length));
+    word & mask | ZEROS & !mask
+}
+
 const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /// The value of a run of up to 8 digits: all of them at once in a word, neighbours joined to pairs, fours and eight.
@@ -33,9 +54,15 @@ const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_
 fn eight(token: &[u8]) -> Option<u64> {
     let mut digits = [b'0'; 8];
     digits[8 - token.len()..].copy_from_slice(token);
-    let word = u64::from_le_bytes(digits);
-    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
-    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    value_of(u64::from_le_bytes(digits))
+}
+
+const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// The value of eight digits, the first in the lowest byte.
+#[inline]
+fn value_of(word: u64) -> Option<u64> {
     // A digit has a high half of 3, also when 6 is added; no byte carries into the next while the first holds.
     if word & HIGH != ZEROS || word.wrapping_add(0x0606_0606_0606_0606) & HIGH != ZEROS {
         return None;
@@ -252,6 +279,14 @@ mod tests {
             let text =
                 std::str::from_utf8(&token).ok().filter(|_| plain == length && (1..=15).contains(&length));
             assert_eq!(short(&token), text.and_then(|text| text.parse().ok()), "{token:?}");
+            for before in [0, 1, 3, 7, 8, 20] {
+                let line = [&b"0987654321,\":{}123456"[..before], &token, b",5"].concat();
+                assert_eq!(
+                    short_in(&line, before, before + length),
+                    short(&token),
+                    "{token:?} behind {before}"
+                );
+            }
         }
         for byte in 0..=255u8 {
             let text = [b'1', byte, b'3', b'4', b'5', b'6', b'7', b'8', b'9'];

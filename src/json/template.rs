@@ -208,7 +208,7 @@ impl Template {
     #[inline]
     fn begins(&self, text: &[u8]) -> bool {
         let to = self.stretches.first().map_or(0, |stretch| stretch.fixed_to as usize);
-        text.starts_with(&self.fixed[..to])
+        begins_with(text, &self.fixed[..to])
     }
 
     #[inline]
@@ -217,7 +217,7 @@ impl Template {
         let (mut fixed_from, mut slot) = (0, 0);
         for stretch in &self.stretches {
             let fixed = &self.fixed[fixed_from..stretch.fixed_to as usize];
-            if !text.get(pass.at..).is_some_and(|rest| rest.starts_with(fixed)) {
+            if !text.get(pass.at..).is_some_and(|rest| begins_with(rest, fixed)) {
                 return false;
             }
             let shift = (pass.at as u32).wrapping_sub(stretch.at);
@@ -243,6 +243,25 @@ impl Template {
     }
 }
 
+/// Whether a text begins with another, eight bytes at a time: what stands between scalars is too short for a call.
+#[inline]
+fn begins_with(text: &[u8], with: &[u8]) -> bool {
+    let Some(text) = text.get(..with.len()) else { return false };
+    let word = |bytes: &[u8], at: usize| bytes[at..].first_chunk::<8>().map(|word| u64::from_le_bytes(*word));
+    if with.len() < 8 {
+        return text.iter().zip(with).all(|(one, other)| one == other);
+    }
+    let mut at = 0;
+    while at + 8 < with.len() {
+        if word(text, at) != word(with, at) {
+            return false;
+        }
+        at += 8;
+    }
+    // The last eight overlap those before.
+    word(text, with.len() - 8) == word(with, with.len() - 8)
+}
+
 /// Whether a string is a short one that tells objects of one kind from those of another.
 fn says_what(text: &[u8], tokens: &[Token], place: usize) -> bool {
     let token = tokens[place];
@@ -265,6 +284,21 @@ mod tests {
         let slow = fresh.scan(text.as_bytes()).map(|scan| format!("{scan:?}"));
         let fast = learnt.scan(text.as_bytes()).map(|scan| format!("{scan:?}"));
         assert_eq!(fast, slow, "{text}");
+    }
+
+    #[test]
+    fn a_beginning_is_compared_in_every_byte() {
+        for length in 0..40u8 {
+            let with: Vec<u8> = (0..length).map(|at: u8| at.wrapping_mul(7)).collect();
+            let text = [&with[..], b"behind"].concat();
+            assert!(super::begins_with(&text, &with) && super::begins_with(&with, &with));
+            for at in 0..usize::from(length) {
+                let mut other = text.clone();
+                other[at] ^= 0x80;
+                assert!(!super::begins_with(&other, &with), "{at} of {length}");
+                assert!(!super::begins_with(&text[..at], &with), "{at} of {length}");
+            }
+        }
     }
 
     const LINES: [&str; 4] = [

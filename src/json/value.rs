@@ -144,10 +144,10 @@ impl<'a> Value<'a> {
             return None;
         }
         // Almost every number of a log is a short run of digits.
-        let token = &self.text[self.at()..self.tokens[self.place as usize].to as usize];
-        match number::short(token) {
+        let end = self.tokens[self.place as usize].to as usize;
+        match number::short_in(self.text, self.at(), end) {
             Some(value) => Some(value as i64),
-            None => number::safe_integer(token),
+            None => number::safe_integer(&self.text[self.at()..end]),
         }
     }
 
