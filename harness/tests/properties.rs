@@ -81,6 +81,9 @@ fn story() -> Case {
         view("b", View::Messages),
         append("a", "turn/start", r#"{"turn":2}"#),
         append("a", "step/start", r#"{"turn":2,"step":1}"#),
+        user("a", "u6", "More", SurfaceOp::Append, None),
+        append("a", "step/end", r#"{"turn":2,"step":1}"#),
+        append("a", "step/start", r#"{"turn":2,"step":2}"#),
         view("a", View::Inbox),
         Op::new("a", Call::Observed),
     ];
@@ -196,6 +199,13 @@ const WRONG: &[(&str, Twist)] = &[
     ("gate-catches-tamper", |case, _, place| {
         // The gate that looks at nothing but the number of members.
         matches!(case.ops[place].call, Call::CheckRequest { .. }).then(|| Outcome::Ok("null".into()))
+    }),
+    ("request-prefix-extends", |case, trace, place| match &case.ops[place].call {
+        // The cache was keyed by the step, and a later step shows an older history.
+        Call::View { view: View::Request, step: Some(step), .. } if (step.turn, step.step) == (2, 2) => {
+            trace.ok(place).map(|_| Outcome::Ok(r#"{"messages":[]}"#.into()))
+        }
+        _ => None,
     }),
     ("transcript-ignores-replace", |case, trace, place| {
         let session = &case.ops[place].session;

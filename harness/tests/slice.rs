@@ -69,6 +69,7 @@ slices! {
     fork_is_apart "fork-is-apart"
     request_path_independent "request-path-independent"
     gate_catches_tamper "gate-catches-tamper"
+    request_prefix_extends "request-prefix-extends"
     transcript_ignores_replace "transcript-ignores-replace"
     log_only_invisible "log-only-invisible"
     unknown_required_refused "unknown-required-refused"

@@ -11,6 +11,7 @@ mod labels;
 mod live;
 mod model;
 mod pack;
+mod prefix;
 mod projection;
 mod redact;
 mod repair;
@@ -189,6 +190,13 @@ pub static TABLE: &[Property] = &[
         cost: Cost::Sampled(64),
         law: "any one change to a rebuilt request is stopped, and the unchanged request passes",
         check: request::gate_catches_tamper,
+    },
+    Property {
+        id: "request-prefix-extends",
+        rules: &["REQ-7"],
+        cost: Cost::Sampled(64),
+        law: "without a replace or a header change between them, a request's messages begin with those of the one before",
+        check: prefix::request_prefix_extends,
     },
     Property {
         id: "transcript-ignores-replace",
