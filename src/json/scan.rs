@@ -1,6 +1,6 @@
 //! One pass over a line: grammar, losslessness, canonical spelling, and an index of its containers.
 //!
-//! The grammar is checked to any depth without recursion. Every name, scalar and bracket becomes a [`Token`], on which
+//! The grammar is checked to any depth without recursion. Every name, scalar and bracket becomes a token, on which
 //! [`Value`] walks; what lies deeper than anybody looks costs one bit for each container.
 
 use super::number::{self, Class};
