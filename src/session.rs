@@ -584,13 +584,13 @@ fn is_whole(scan: &Scan<'_>, places: [usize; 3], parts: [(&'static str, Option<&
     for ((_, part), place) in parts.into_iter().zip(places) {
         let Some(part) = part else { continue };
         let Some((_, value)) = members.next() else { return false };
-        let space = part.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        // The members before are ours or whole, so this one begins with its part; it has to end with it, too.
         let rest = scan.text().get(value.end()..place + part.len());
-        if value.at() != place + space || !rest.is_some_and(|rest| rest.trim_ascii().is_empty()) {
+        if !rest.is_some_and(|rest| rest.trim_ascii().is_empty()) {
             return false;
         }
     }
-    members.next().is_none()
+    true
 }
 
 fn not_json(syntax: Syntax) -> AppendError {

@@ -8,7 +8,7 @@ use foldproof::json::Scanner;
 use foldproof::limits::{self, Limits};
 use foldproof::log::Log;
 use foldproof::rule::{Class, Rule, RuleSet, Stage};
-use foldproof::session::{Draft, Observer, Session};
+use foldproof::session::{AppendError, Draft, Observer, Session};
 use std::fmt::Write;
 use std::io::Cursor;
 use std::sync::Arc;
@@ -438,4 +438,41 @@ fn an_observer_that_panics_is_isolated() {
     let failures: Vec<(usize, u64)> =
         session.failures().iter().map(|failure| (failure.observer, failure.seq)).collect();
     assert_eq!(failures, [(1, 0), (1, 1), (1, 2)]);
+}
+
+#[test]
+fn a_part_that_closes_the_envelope_is_refused() {
+    let mut session = Session::create(Arc::new(dsh_v0()), "s", None, 0);
+    let message = br#"{"id":"u","role":"user","content":[],"source":{"kind":"user"}}"#;
+    let smuggled = br#"{"id":"u","role":"user","content":[],"source":{"kind":"user"}},"surfaceOp":"append""#;
+    let with = |data, surface_op, sources| Draft { kind: "user/message", data, surface_op, sources };
+    let append = Some(&br#""append""#[..]);
+    let drafts = [
+        // Each of these makes a line that is JSON, and more than an event of these parts.
+        ("data", with(&br#"{},"ignorable":true"#[..], append, None)),
+        ("data", with(&smuggled[..], None, None)),
+        ("data", with(br#"{},"data":{}"#, append, None)),
+        ("sourceEventSeqs", with(message, append, Some(br#"[],"ignorable":true"#))),
+        ("surfaceOp", with(message, Some(br#""append","ignorable":true"#), None)),
+        // And these make none.
+        ("data", with(b"", append, None)),
+        ("data", with(b"  ", append, None)),
+        ("data", with(b"{}} {", append, None)),
+        ("data", with(b"\xff", append, None)),
+        ("surfaceOp", with(message, Some(b"append"), None)),
+    ];
+    for (wanted, draft) in drafts {
+        let shown = format!("{draft:?}");
+        match session.append(draft, 1) {
+            Err(AppendError::Syntax { part, .. }) => assert_eq!(part, wanted, "{shown}"),
+            other => panic!("{other:?}: {shown}"),
+        }
+        assert_eq!(session.log().len(), 0, "{shown}");
+    }
+    // Spaces around a part are spelling, and nothing else.
+    let spaced = [&b" \n"[..], message, b"\t "].concat();
+    session.append(with(&spaced, Some(b" \"append\" "), None), 1).unwrap();
+    let line = session.log().line(0).unwrap().into_owned();
+    let want = r#"{"type":"user/message","seq":0,"time":1,"data":{"id":"u","role":"user","content":[],"source":{"kind":"user"}},"surfaceOp":"append"}"#;
+    assert_eq!(String::from_utf8(line).unwrap(), want);
 }

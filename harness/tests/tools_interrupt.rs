@@ -42,19 +42,7 @@ fn interrupted(folder: &Folder, args: &[&str], ready: &dyn Fn() -> bool) -> Ran 
 /// A log that takes a while, torn at its end.
 fn large() -> Folder {
     let folder = Folder::new();
-    let made = run(&[
-        "gen",
-        "--shape",
-        "plain",
-        "--events",
-        "150000",
-        "--seed",
-        "1",
-        "-o",
-        &folder.path("large.jsonl"),
-    ]);
-    assert_eq!(made.code, Some(0), "{made:?}");
-    let text = folder.read("large.jsonl");
+    let text = folder.plain("large.jsonl", 150_000);
     folder.write("torn.jsonl", text.clone() + "{\"ty");
     // The last event comes twice, so that it is damage in front of a finished turn.
     let last = text.lines().next_back().unwrap();

@@ -51,19 +51,7 @@ fn the_corpora() {
 #[test]
 fn one_fault_in_a_long_log() {
     let folder = Folder::new();
-    let made = run(&[
-        "gen",
-        "--shape",
-        "plain",
-        "--events",
-        "4000",
-        "--seed",
-        "1",
-        "-o",
-        &folder.path("long.jsonl"),
-    ]);
-    assert_eq!(made.code, Some(0), "{made:?}");
-    let text = folder.read("long.jsonl");
+    let text = folder.plain("long.jsonl", 4_000);
     let lines: Vec<&str> = text.lines().collect();
     // Behind the end of a turn in the middle, a replace of what never was on the surface: its own turn start.
     let end = (2_000..).find(|place| lines[*place].contains("\"type\":\"turn/end\"")).unwrap();

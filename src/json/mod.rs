@@ -1,8 +1,8 @@
 //! JSON as the contract wants it (section 1): nothing is lost between parsing and printing.
 //!
 //! There is no tree. A line stays the text it is; [`scan::Scanner`] reads it once, checks grammar, losslessness and
-//! canonical spelling, and leaves an index of its containers; [`Value`] walks text and index. Canonical bytes are
-//! printed only where the text is not canonical already.
+//! canonical spelling, and leaves a tape of its tokens, on which [`Value`] walks. Canonical bytes are printed only where the
+//! text is not canonical already.
 
 pub mod number;
 pub mod print;

@@ -1,4 +1,4 @@
-//! One pass over a line: grammar, losslessness, canonical spelling, and an index of its containers.
+//! One pass over a line: grammar, losslessness, canonical spelling, and a tape of its tokens.
 //!
 //! The grammar is checked to any depth without recursion. Every name, scalar and bracket becomes a token, on which
 //! [`Value`] walks; what lies deeper than anybody looks costs one bit for each container.
@@ -41,7 +41,7 @@ pub struct Fault {
 #[derive(Debug)]
 pub struct Scanner {
     depth: usize,
-    /// How deep the index goes: at least as deep as nesting is allowed to.
+    /// How deep tokens go: at least as deep as nesting is allowed to.
     indexed: usize,
     tokens: Vec<Token>,
     frames: Vec<Frame>,

@@ -2,8 +2,9 @@
 //!
 //! A writer prints the events of one type with the same member names in the same order, so what differs between two
 //! of their lines is the scalars. A template keeps the text between the scalars of a line that was read in full; a line
-//! that has the same text there, and canonical scalars of the same kinds, has the same grammar, the same names and the
-//! same tokens at other offsets, and need not be read token by token. Whatever does not fit is read in full.
+//! that has the same text there, and scalars of the same kinds, has the same grammar, the same names and the same tokens
+//! at other offsets, and need not be read token by token. How its scalars are spelled is seen in reading them. Whatever
+//! does not fit is read in full.
 
 use super::scan::{Pass, Token};
 
@@ -71,8 +72,8 @@ pub(super) struct Templates {
 }
 
 impl Templates {
-    /// Tries to read the line of a fresh pass; on success its tokens are in `tokens`, and everything about the line is
-    /// canonical. Otherwise `tokens` is empty and the pass has to be begun again.
+    /// Tries to read the line of a fresh pass; on success its tokens are in `tokens`, and the pass knows how its scalars
+    /// are spelled. Otherwise `tokens` is empty and the pass has to be begun again.
     #[inline]
     pub(super) fn fit(&mut self, pass: &mut Pass<'_>, tokens: &mut Vec<Token>) -> bool {
         if self.list.is_empty() || pass.text.len() > LINE {
@@ -234,7 +235,7 @@ impl Template {
             }
             let start = pass.at - usize::from(stretch.string);
             let read = if stretch.string { pass.string().is_ok() } else { pass.number().is_ok() };
-            if !read || !pass.is_canonical() {
+            if !read {
                 return false;
             }
             tokens.push(Token { at: start as u32, to: pass.at as u32 });

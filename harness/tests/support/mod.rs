@@ -81,6 +81,14 @@ impl Folder {
         self.path(name)
     }
 
+    /// Makes a long log of turns, and gives its text.
+    pub fn plain(&self, name: &str, events: u32) -> String {
+        let (path, events) = (self.path(name), events.to_string());
+        let made = run(&["gen", "--shape", "plain", "--events", &events, "--seed", "1", "-o", &path]);
+        assert_eq!(made.code, Some(0), "{made:?}");
+        self.read(name)
+    }
+
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.0.join(name)).unwrap()
     }
