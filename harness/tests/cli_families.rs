@@ -36,12 +36,13 @@ fn one_id_in_two_logs_of_a_folder() {
     folder.write("a.jsonl", short("s", ""));
     folder.write("b.jsonl", short("s", ""));
     folder.write("c.jsonl", short("other", ""));
-    // Another folder is another store.
+    // Another folder is another store, and the same name with another ending another encoding of the same log.
+    folder.write("c.packed.jsonl", short("other", ""));
     folder.write("more/a.jsonl", short("other", ""));
     let (code, warnings, verdicts) = checked(&folder, &[]);
     let [warning] = &warnings[..] else { panic!("{warnings:?}") };
     assert!(warning.starts_with("warning: a.jsonl and b.jsonl carry the same session id s:"), "{warning}");
-    assert!(verdicts.iter().all(|(_, verdict)| verdict == "accept") && verdicts.len() == 4, "{verdicts:?}");
+    assert!(verdicts.iter().all(|(_, verdict)| verdict == "accept") && verdicts.len() == 5, "{verdicts:?}");
     assert_eq!(code, Some(0), "a warning is no finding");
     assert!(checked(&folder, &["--reader"]).1.is_empty(), "the released reader looks at one file");
 }

@@ -93,7 +93,12 @@ impl Families {
             for place in places {
                 folders.entry(logs[*place].path.parent().unwrap_or(Path::new(""))).or_default().push(*place);
             }
-            for places in folders.values().filter(|places| places.len() > 1) {
+            for places in folders.values() {
+                // A log that stands beside itself in another encoding, as `convert` leaves it, has the same name.
+                let stems: BTreeSet<&str> = places.iter().map(|place| stem(&logs[*place].path)).collect();
+                if stems.len() < 2 {
+                    continue;
+                }
                 told.push(format!(
                     "{} carry the same session id {}: a store holds one log of a session, and forks of it are not \
                      compared",
@@ -176,6 +181,12 @@ fn name(log: &Log) -> String {
 
 fn text(id: &[u8]) -> String {
     clean(&String::from_utf8_lossy(id), 60)
+}
+
+/// A file's name up to its first dot: without encoding and layout.
+fn stem(path: &Path) -> &str {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.split('.').next().unwrap_or_default()
 }
 
 fn canonical(log: &Log) -> Option<PathBuf> {
